@@ -38,7 +38,7 @@ from scipy.special import eval_legendre
 import specavg as sa
 from specavg import groups
 from specavg.discovery._samples import Samples
-from specavg.discovery._subgroup_lattice import lattice
+from specavg.discovery._subgroups import lattice
 
 SEED = 20260117
 STORED = Path(__file__).with_suffix(".csv")

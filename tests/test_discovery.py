@@ -14,8 +14,7 @@ from specavg.discovery._discovery import group_label
 from specavg.discovery._evidence import Decay, log_evidence
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._one_part_functions import one_part_functions
-from specavg.discovery._subgroup_lattice import lattice
-from specavg.discovery._subgroups import TooManySubgroups, subgroup_classes
+from specavg.discovery._subgroups import TooManySubgroups, lattice, subgroup_classes
 from specavg.regression._information import Information
 
 S2, OH = sa.Sphere(3), groups.point_group("Oh")

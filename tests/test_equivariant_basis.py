@@ -9,8 +9,8 @@ import specavg as sa
 from specavg import groups, isometries
 from specavg.groups._linear_part import linear_part
 from specavg.invariants import Cutoff, _equivariant_basis, _solver_choice, restored_equivariant_basis
-from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
-from specavg.invariants.solvers._output_solver import carriers
+from specavg.invariants.solvers._null_space import NullSpaceOfOutputs
+from specavg.invariants.solvers._solver import carriers
 from specavg.isometries import fields
 from specavg.spaces._order_of_functions import BY_EIGENVALUE
 from specavg.testing import (

@@ -12,8 +12,7 @@ from scipy.stats import ortho_group
 import specavg as sa
 from specavg import isometries
 from specavg.invariants import fixed_space
-from specavg.invariants._certified_null_space import _triangular
-from specavg.invariants._independent_blocks import independent_blocks
+from specavg.invariants._certified_null_space import _triangular, independent_blocks
 
 
 def rotation(angle):
@@ -163,7 +162,7 @@ def test_independent_blocks_are_all_of_a_matrix(dtype, sparse):
     from scipy.linalg import block_diag
     from scipy.sparse import csr_array
 
-    from specavg.invariants._independent_blocks import independent_blocks
+    from specavg.invariants._certified_null_space import independent_blocks
 
     rng = np.random.default_rng(0)
     hidden = [rng.standard_normal((s, s)) for s in (3, 1, 3, 2, 5)]

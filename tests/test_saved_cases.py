@@ -86,8 +86,7 @@ def test_a_basis_is_rebuilt_without_linear_algebra(case, monkeypatch):
     monkeypatch.setattr("specavg.invariants.solvers._left_times_right.null_space", refuse)
     for name in ("_s2_point_groups", "_types_of_copies", "_blocks_of_directions"):
         monkeypatch.setattr(f"specavg.invariants.solvers.{name}.common_null_space", refuse)
-    for name in ("_monomial_orbits", "_partitions"):
-        monkeypatch.setattr(f"specavg.invariants.solvers.{name}.harmonic_combinations", refuse)
+    monkeypatch.setattr("specavg.invariants.solvers._harmonic_polynomials.harmonic_combinations", refuse)
     made_from = (basis.space, basis.group, basis.cutoff, basis.order, basis.solver)
     again = sa.invariants.restored_basis(*made_from, basis.table, basis.arrays)
     X = case.space.sample(5, random_state=0)

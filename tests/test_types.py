@@ -8,9 +8,9 @@ import pytest
 import specavg as sa
 from specavg import groups, isometries
 from specavg.estimators import Spectrum
+from specavg.groups.recognition._affine_maps import dual_lattice
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
-from specavg.invariants.solvers._translations import dual_lattice
 from specavg.isometries._affine import as_affine
 
 METHYLS = groups.Group(

@@ -14,8 +14,8 @@ from specavg.discovery._field_search import search_fields
 from specavg.discovery._interchangeable_parts import search_transpositions
 from specavg.discovery._random_element_search import search_random_elements
 from specavg.discovery._samples import Samples
-from specavg.discovery._subgroup_lattice import MOST_ELEMENTS, lattice_is_small
 from specavg.discovery._subgroup_search import search_subgroups
+from specavg.discovery._subgroups import MOST_ELEMENTS, lattice_is_small
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.isometries import SignedPermutation

@@ -1,4 +1,4 @@
-"""What a search for symmetries found, and how it is said."""
+"""The result of a search for symmetries, and how it is printed."""
 
 from __future__ import annotations
 

@@ -35,34 +35,27 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
     algebra = AlgebraParts(group.algebra.fields)
     eigenspaces = samples.band()
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
-    with one_thread(len(information.b)):  # what is searched are matrices of so many functions
-        return _searched(samples, group, level, algebra, information, _Derivatives(samples.space, algebra, eigenspaces))
+    derivatives = _Derivatives(samples.space, algebra, eigenspaces)
 
-
-def _searched(
-    samples: Samples,
-    group: Group,
-    level: float,
-    algebra: AlgebraParts,
-    information: Information,
-    derivatives: _Derivatives,
-) -> Discovery:
     def best_decay_for(trials: list[_Trial]) -> Decay:
         best = max(trials, key=lambda trial: trial.score).subspace if trials else derivatives.everything
         return best_decay(information.on(best.Q), best.levels)
 
-    trials, decay = chosen_in_turn([], best_decay_for, lambda decay: _trials(information, derivatives, decay))
-    choice, probability = _largest(trials, level)
-    notes: list[str] = []
-    if max(trial.score for trial in trials) < -math.log(level):
-        choice, probability = next(t for t in trials if t.algebra.dim == 0), math.nan
-        notes.append(unseen_function(information))
-    notes.append(
-        "Finite symmetries beside the fields were compared for reflections along the axes found only."
-        if choice.algebra.dim
-        else "Finite subgroups were not searched: give a finite group to search those."
-    )
-    generators, all_kept = _generators(group, choice, information, derivatives, decay, level)
+    with one_thread(len(information.b)):  # what is searched are matrices of so many functions
+        trials, decay = chosen_in_turn(
+            [], best_decay_for, lambda decay: _Comparison(information, derivatives, decay).trials()
+        )
+        choice, probability = _largest(trials, level)
+        notes: list[str] = []
+        if max(trial.score for trial in trials) < -math.log(level):
+            choice, probability = next(t for t in trials if t.algebra.dim == 0), math.nan
+            notes.append(unseen_function(information))
+        notes.append(
+            "Finite symmetries beside the fields were compared for reflections along the axes found only."
+            if choice.algebra.dim
+            else "Finite subgroups were not searched: give a finite group to search those."
+        )
+        generators, all_kept = _Comparison(information, derivatives, decay).generators(group, choice, level)
     fields = choice.algebra.fields(algebra.basis)
     whole = choice.algebra.dim == len(algebra.basis) and all_kept
     found = group if whole else Group(generators, fields, _name(choice, generators), size=group.size)
@@ -100,7 +93,7 @@ class _Derivatives:
         return Subspace.of([np.eye(V.dim) for V in self.eigenspaces])
 
     def fixed(self, C: NDArray[np.generic]) -> Subspace:
-        """What the fields Σ_i C_ik ξ_i leave alone."""
+        """The functions that the fields Σ_i C_ik ξ_i leave alone."""
         found: list[Array] = []
         for D in self.blocks:
             moved = np.einsum("ik,iab->kab", np.asarray(C, dtype=float), D).reshape(-1, D.shape[1])
@@ -109,7 +102,7 @@ class _Derivatives:
         return Subspace.of(found)
 
     def fixed_by(self, g: Isometry, subspace: Subspace) -> Subspace:
-        """What an isometry leaves alone of a subspace that it keeps."""
+        """The functions of a subspace that an isometry leaves alone; it must take the subspace to itself."""
         found: list[Array] = []
         start = 0
         for k, V in enumerate(self.eigenspaces, start=1):
@@ -156,75 +149,109 @@ class _Trial:
         return Candidate(None, subgroup, None, k, self.p_value, math.nan, inside)
 
 
-def _trials(information: Information, derivatives: _Derivatives, decay: Decay) -> list[_Trial]:
-    everything = derivatives.everything
-    kept = everything.levels <= decay.last
-    V = np.zeros_like(information.A)
-    V[np.ix_(kept, kept)] = np.linalg.pinv(information.A[np.ix_(kept, kept)], rcond=1e-10, hermitian=True)
-    coef = V @ information.b
-    sizes = np.where(kept, coef**2 / np.maximum(np.diagonal(V), 1e-300), 0.0)
-    form = derivatives.form(coef, V)
-    known = information.on(everything.up_to(decay.last)).explained()
-    first = [
-        _trial(information, derivatives, c, decay, known)
-        for c in derivatives.algebra.candidates(form, derivatives.weights(), sizes)
-    ]
-    movable = sorted((t for t in first if t.algebra.moves), key=lambda t: -t.score)[:_POLISHED]
-    polished: list[_Trial] = []
-    for trial in movable:
-        new = _polished(information, derivatives, trial, decay, known)
-        if not any(new.algebra.near(other.algebra) for other in polished):
-            polished.append(new)
-    if polished:
-        best = max(polished, key=lambda t: t.score).algebra
-        more = derivatives.algebra.with_those_beside(best)
-        if more.dim > best.dim:
-            start = _trial(information, derivatives, more, decay, known)
-            polished.append(_polished(information, derivatives, start, decay, known))
-    return [t for t in first if t not in movable] + polished
+@final
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """The comparison of subalgebras with one prior of the coefficients."""
 
+    information: Information
+    derivatives: _Derivatives
+    decay: Decay
 
-def _trial(
-    information: Information, derivatives: _Derivatives, algebra: Subalgebra, decay: Decay, known: float
-) -> _Trial:
-    from scipy.stats import f as distribution
+    @cached_property
+    def _known(self) -> float:
+        """How much of the data all functions together explain, as twice a log likelihood."""
+        return self.information.on(self.derivatives.everything.up_to(self.decay.last)).explained()
 
-    subspace = derivatives.fixed(algebra.C)
-    inside = information.on(subspace.Q)
-    # Which conjugate it is was chosen with the data: half a logarithm of the number of samples each (Schwarz).
-    score = log_evidence(inside, subspace.levels, decay) - algebra.moves / 2 * math.log(information.count)
-    total = int(np.sum(derivatives.everything.levels <= decay.last))
-    fixed = subspace.up_to(decay.last)
-    tested = total - fixed.shape[1] - algebra.moves
-    outside = max(known - information.on(fixed).explained(), 0.0)
-    p_value = float(distribution.sf(outside / tested, tested, information.freedom)) if tested > 0 else 1.0
-    return _Trial(algebra, subspace, score, outside, p_value)
+    def trials(self) -> list[_Trial]:
+        """The candidates, the best of those that can be moved with directions adjusted to the data."""
+        information, derivatives = self.information, self.derivatives
+        kept = derivatives.everything.levels <= self.decay.last
+        V = np.zeros_like(information.A)
+        V[np.ix_(kept, kept)] = np.linalg.pinv(information.A[np.ix_(kept, kept)], rcond=1e-10, hermitian=True)
+        coef = V @ information.b
+        sizes = np.where(kept, coef**2 / np.maximum(np.diagonal(V), 1e-300), 0.0)
+        form = derivatives.form(coef, V)
+        first = [self._trial(c) for c in derivatives.algebra.candidates(form, derivatives.weights(), sizes)]
+        movable = sorted((t for t in first if t.algebra.moves), key=lambda t: -t.score)[:_POLISHED]
+        polished: list[_Trial] = []
+        for trial in movable:
+            new = self._polished(trial)
+            if not any(new.algebra.near(other.algebra) for other in polished):
+                polished.append(new)
+        if polished:
+            best = max(polished, key=lambda t: t.score).algebra
+            more = derivatives.algebra.with_those_beside(best)
+            if more.dim > best.dim:
+                polished.append(self._polished(self._trial(more)))
+        return [t for t in first if t not in movable] + polished
 
+    def _trial(self, algebra: Subalgebra) -> _Trial:
+        from scipy.stats import f as distribution
 
-def _polished(information: Information, derivatives: _Derivatives, trial: _Trial, decay: Decay, known: float) -> _Trial:
-    """The same with the directions for which the likelihood is largest."""
-    from scipy.linalg import expm
-    from scipy.optimize import minimize
+        information, decay = self.information, self.decay
+        subspace = self.derivatives.fixed(algebra.C)
+        inside = information.on(subspace.Q)
+        # Which conjugate it is was chosen with the data: half a logarithm of the number of samples each (Schwarz).
+        score = log_evidence(inside, subspace.levels, decay) - algebra.moves / 2 * math.log(information.count)
+        total = int(np.sum(self.derivatives.everything.levels <= decay.last))
+        fixed = subspace.up_to(decay.last)
+        tested = total - fixed.shape[1] - algebra.moves
+        outside = max(self._known - information.on(fixed).explained(), 0.0)
+        p_value = float(distribution.sf(outside / tested, tested, information.freedom)) if tested > 0 else 1.0
+        return _Trial(algebra, subspace, score, outside, p_value)
 
-    parts, turned = derivatives.algebra, trial.algebra.turned
-    frames = [np.linalg.qr(np.hstack([W, np.eye(len(W))]))[0][:, : len(W)] for W in turned]
-    shapes = [(W.shape[1], len(W) - W.shape[1]) for W in turned]
+    def _polished(self, trial: _Trial) -> _Trial:
+        """The trial with its directions moved to where the likelihood is largest."""
+        from scipy.linalg import expm
+        from scipy.optimize import minimize
 
-    def moved(t: Array) -> Subalgebra:
-        directions: list[Array] = []
-        start = 0
-        for W, frame, (q, rest) in zip(turned, frames, shapes, strict=True):
-            angles = np.zeros((len(W), len(W)))
-            angles[:q, q:] = t[start : start + q * rest].reshape(q, rest)
-            start += q * rest
-            directions.append(np.asarray((frame @ expm(angles - angles.T))[:, :q], dtype=np.float64))
-        return parts.joined(trial.algebra.shifts, tuple(directions), trial.algebra.both)
+        parts, turned = self.derivatives.algebra, trial.algebra.turned
+        frames = [np.linalg.qr(np.hstack([W, np.eye(len(W))]))[0][:, : len(W)] for W in turned]
+        shapes = [(W.shape[1], len(W) - W.shape[1]) for W in turned]
 
-    def lost(t: Array) -> float:
-        return known - information.on(derivatives.fixed(moved(t).C).up_to(decay.last)).explained()
+        def moved(t: Array) -> Subalgebra:
+            directions: list[Array] = []
+            start = 0
+            for W, frame, (q, rest) in zip(turned, frames, shapes, strict=True):
+                angles = np.zeros((len(W), len(W)))
+                angles[:q, q:] = t[start : start + q * rest].reshape(q, rest)
+                start += q * rest
+                directions.append(np.asarray((frame @ expm(angles - angles.T))[:, :q], dtype=np.float64))
+            return parts.joined(trial.algebra.shifts, tuple(directions), trial.algebra.both)
 
-    found = minimize(lost, np.zeros(trial.algebra.moves), method="BFGS", options={"gtol": 1e-3})
-    return _trial(information, derivatives, moved(np.asarray(found.x)), decay, known)
+        def lost(t: Array) -> float:
+            fixed = self.derivatives.fixed(moved(t).C).up_to(self.decay.last)
+            return self._known - self.information.on(fixed).explained()
+
+        found = minimize(lost, np.zeros(trial.algebra.moves), method="BFGS", options={"gtol": 1e-3})
+        return self._trial(moved(np.asarray(found.x)))
+
+    def generators(self, group: Group, choice: _Trial, level: float) -> tuple[list[Isometry], bool]:
+        """Isometries of the group that keep the fields found and that the data allow; whether none was left out.
+
+        They are taken one after the other, and after them products of two that were left out: each of two may break
+        the function where their product leaves it alone.
+        """
+        subspace, kept = choice.subspace, list[Isometry]()
+
+        def evidence(of: Subspace) -> float:
+            return log_evidence(self.information.on(of.Q), of.levels, self.decay)
+
+        def allowed(g: Isometry) -> bool:
+            nonlocal subspace
+            smaller = self.derivatives.fixed_by(g, subspace)
+            gain = evidence(smaller) - evidence(subspace)
+            if smaller.Q.shape != subspace.Q.shape and not gain > -math.log(level):
+                return False
+            kept.append(g)
+            subspace = smaller
+            return True
+
+        left_out = [g for g in _isometries(group, choice) if not allowed(g)]
+        for a, b in combinations(left_out[:_PAIRED], 2):
+            allowed(a @ b)
+        return kept, not left_out
 
 
 def _largest(trials: list[_Trial], level: float) -> tuple[_Trial, float]:
@@ -241,38 +268,6 @@ def _largest(trials: list[_Trial], level: float) -> tuple[_Trial, float]:
         if (rivals <= level and trials[best].p_value >= level * HONEST) or dim == 0:
             return trials[best], float(shares[dims >= dim].sum())
     raise AssertionError("nothing is always a candidate")
-
-
-def _generators(
-    group: Group,
-    choice: _Trial,
-    information: Information,
-    derivatives: _Derivatives,
-    decay: Decay,
-    level: float,
-) -> tuple[list[Isometry], bool]:
-    """Isometries of the group that keep the fields found and that the data allow; whether none was left out.
-
-    They are taken one after the other, and after them products of two that were left out: their symmetries may break
-    the function together.
-    """
-    subspace, kept = choice.subspace, list[Isometry]()
-
-    def allowed(g: Isometry) -> bool:
-        nonlocal subspace
-        smaller = derivatives.fixed_by(g, subspace)
-        gain = log_evidence(information.on(smaller.Q), smaller.levels, decay)
-        gain -= log_evidence(information.on(subspace.Q), subspace.levels, decay)
-        if smaller.Q.shape != subspace.Q.shape and not gain > -math.log(level):
-            return False
-        kept.append(g)
-        subspace = smaller
-        return True
-
-    left_out = [g for g in _isometries(group, choice) if not allowed(g)]
-    for a, b in combinations(left_out[:_PAIRED], 2):
-        allowed(a @ b)
-    return kept, not left_out
 
 
 def _isometries(group: Group, choice: _Trial) -> list[Isometry]:

@@ -1,16 +1,15 @@
-"""A finite group, listed by how it moves functions: its elements, their products, their matrices.
+"""A finite group that is listed: its elements, their products, and their matrices on functions of a space.
 
-Only the generators' matrices D(g) are computed by the space. Every further element is a word g@s in them, and
-D(g@s) = D(s)D(g). Two words are the same element if they move one random vector of coefficients to the same place,
-so elements that are floating-point matrices need no comparison of their own.
+Elements are told apart by what they do to the finitely many functions of a faithful action, in integers. Only the
+generators' matrices D(g) are computed by the space. Every further element is a word g@s in them, and
+D(g@s) = D(s)D(g).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, islice, takewhile
 from typing import final
 
 import numpy as np
@@ -18,13 +17,11 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.groups import Group
+from specavg.groups.recognition._actions import faithful_action
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
 
 Indices = NDArray[np.intp]
-_SAME = 1e-7  # for vectors of length 1: rounding is below 1e-12, and different elements differ by about 1e-2
-_MARKS = 3  # numbers that stand for a moved vector
-_FUNCTIONS = 2_000  # functions among which a set is looked for that no element but the identity leaves alone
 
 
 @final
@@ -60,47 +57,28 @@ class FiniteAction:
 
     @classmethod
     def of(cls, space: Space, group: Group) -> FiniteAction:
-        """List the group; it must be small enough for a table of all products."""
-        order = group.finite_order
-        counts = accumulate(V.dim for V in space.eigenspaces())
-        most = sum(1 for _ in takewhile(lambda count: count <= _FUNCTIONS, counts))
-        for count in range(2, max(most, 2) + 1):
-            found = cls._listed(space, group, list(islice(space.eigenspaces(), 1, count)))
-            if len(found.elements) == order:
-                return found
-        raise ValueError(
-            f"the first {_FUNCTIONS} functions of {space!r} do not tell the {order} elements of {group!r} apart: "
-            "some of them move no point of this space. Give a group that acts faithfully"
-        )
-
-    @classmethod
-    def _listed(cls, space: Space, group: Group, eigenspaces: Sequence[Eigenspace]) -> FiniteAction:
-        """Breadth first, as far as these functions tell elements apart."""
-        rng = np.random.default_rng(20260117)  # any vector in general position will do
-        start = [rng.standard_normal(V.dim) for V in eigenspaces]
-        probes = [rng.standard_normal((V.dim, _MARKS)) / V.dim for V in eigenspaces]
-        D = [[space.representation(g, V) for V in eigenspaces] for g in group.generators]
-        vectors, marks = [start], np.empty((group.finite_order, _MARKS))
-        marks[0] = _mark(start, probes)
+        """List the group, breadth first; it must be small enough for a table of all products."""
         elements, parents, steps = [group.identity], [0], [0]
         right: list[list[int]] = []  # right[i][s]: the place of elements[i] @ generators[s]
-        while len(right) < len(elements):
-            i = len(right)
+        if not group.generators:
+            nowhere = np.zeros(1, dtype=np.intp)
+            return cls(space, group, tuple(elements), nowhere, nowhere, nowhere[None])
+        action = faithful_action(group.generators)
+        moves, images = [action.permutation(g) for g in group.generators], [np.arange(action.degree)]
+        known = {images[0].tobytes(): 0}
+        for i, image in enumerate(images):  # grows while it is read
             right.append([])
-            for s, generator in enumerate(group.generators):
-                vector = [matrix @ part for matrix, part in zip(D[s], vectors[i], strict=True)]
-                mark = _mark(vector, probes)
-                known = np.flatnonzero(np.abs(marks[: len(elements)] - mark).max(axis=1) < _SAME)
-                right[i].append(int(known[0]) if len(known) else len(elements))
-                if not len(known):
-                    marks[len(elements)] = mark
-                    vectors.append(vector)
+            for s, (move, generator) in enumerate(zip(moves, group.generators, strict=True)):
+                moved = move[image]  # what elements[i] @ generator does to the functions
+                right[i].append(known.setdefault(moved.tobytes(), len(images)))
+                if right[i][s] == len(images):
+                    images.append(moved)
                     elements.append(elements[i] @ generator)
                     parents.append(i)
                     steps.append(s)
         products = np.empty((len(elements), len(elements)), dtype=np.intp)
         products[:, 0] = np.arange(len(elements))
-        after = np.array(right, dtype=np.intp).reshape(len(elements), -1)
+        after = np.array(right, dtype=np.intp)
         for j in range(1, len(elements)):  # h@(g@s) = (h@g)@s
             products[:, j] = after[products[:, parents[j]], steps[j]]
         return cls(space, group, tuple(elements), np.array(parents), np.array(steps), products)
@@ -127,7 +105,3 @@ class FiniteAction:
             matrix = matrix @ D[self.steps[i]]
             i = int(self.parents[i])
         return matrix
-
-
-def _mark(vector: Sequence[Array], probes: Sequence[Array]) -> Array:
-    return np.sum([part @ probe for part, probe in zip(vector, probes, strict=True)], axis=0)

@@ -59,7 +59,7 @@ def one_part_functions(space: Space, most: int) -> OnePartFunctions | None:
 
 
 def with_pairs(functions: OnePartFunctions, blocks: Sequence[Sequence[int]]) -> OnePartFunctions:
-    """The same functions, and products with sums over blocks: φ_a(x_i) Σ_j φ_c(x_j), j ≠ i in the block, level 1 only.
+    """Functions of single parts, and products φ_a(x_i) Σ_j φ_c(x_j) of level 1 with sums over the others j of a block.
 
     A permutation that keeps the blocks permutes these functions as it permutes the parts.
 

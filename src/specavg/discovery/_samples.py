@@ -88,7 +88,7 @@ class Samples:
         return band
 
     def information(self, columns: Callable[[Array], Array]) -> Information:
-        """What the samples say about some functions of the points."""
+        """The information of the samples about the coefficients of some functions of the points."""
         if self.count > _PIECE:
             return Information.of(columns, self.read(), self.read())
         values = [(columns(X), *others) for X, *others in self.read()]  # evaluated once, read twice

@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 from specavg.isometries.fields import Field
 
 _ZERO = 1e-9  # brackets of fields of length one that commute round to 1e-15
@@ -132,12 +132,10 @@ class AlgebraParts:
     @cached_property
     def _components(self) -> list[list[int]]:
         """Places of basis fields that are linked by brackets."""
-        r = len(self.basis)
-        linked = np.eye(r, dtype=bool)
-        for i, j in combinations(range(r), 2):
-            linked[i, j] = linked[j, i] = bool(np.linalg.norm(self.basis[i].bracket(self.basis[j]).vector) > _ZERO)
-        reach = np.linalg.matrix_power(linked.astype(float), max(r, 1)) > 0
-        return [list(c) for c in sorted({tuple(np.flatnonzero(row).tolist()) for row in reach})]
+        pairs = combinations(range(len(self.basis)), 2)
+        linked = [p for p in pairs if np.linalg.norm(self.basis[p[0]].bracket(self.basis[p[1]]).vector) > _ZERO]
+        label = components(len(self.basis), *np.array(linked, dtype=np.intp).reshape(-1, 2).T)
+        return [np.flatnonzero(label == k).tolist() for k in range(label.max(initial=-1) + 1)]
 
     @cached_property
     def abelian(self) -> list[int]:
@@ -188,9 +186,8 @@ class AlgebraParts:
         r = len(self.basis)
         pieces = [part.coordinates(W, two, r) for part, W, two in zip(self.rotations, turned, both, strict=True)]
         moves = sum(W.shape[1] * (len(W) - W.shape[1]) for W in turned)
-        if shifts.shape[1]:
-            return Subalgebra(np.hstack([shifts, *pieces]), turned, both, moves)
-        return Subalgebra(np.hstack([np.zeros((r, 0)), *pieces]), turned, both, moves)
+        first = shifts if shifts.shape[1] else np.zeros((r, 0))  # floats where no shift has exact coefficients
+        return Subalgebra(np.hstack([first, *pieces]), turned, both, moves)
 
     def _shifts(self, weights: Array, sizes: Array) -> Iterator[NDArray[np.object_]]:
         """Combinations that leave more and more functions alone, the largest coefficients first."""

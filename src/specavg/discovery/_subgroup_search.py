@@ -21,7 +21,7 @@ from specavg.discovery._evidence import (
     p_values_outside,
 )
 from specavg.discovery._samples import Samples
-from specavg.discovery._subgroup_lattice import Lattice, lattice
+from specavg.discovery._subgroups import Lattice, lattice
 from specavg.groups import Group
 from specavg.regression._information import Information
 from specavg.regression._nested_models import Models
@@ -94,8 +94,6 @@ class _Posterior:
     decay : Decay
     closures : ndarray of shape (subgroups,)
         The largest subgroup with the same invariant functions up to the level `decay.last`.
-    probabilities : ndarray of shape (subgroups,)
-        That it is the symmetry; 0 for a subgroup that is not its own closure.
     allowed : ndarray of shape (subgroups,)
         The probability that the function has at least this symmetry.
     evidence : float
@@ -104,7 +102,6 @@ class _Posterior:
 
     decay: Decay
     closures: NDArray[np.intp]
-    probabilities: Array
     allowed: Array
     evidence: float
 
@@ -161,7 +158,7 @@ def _posterior(information: Information, lattice: Lattice, subspaces: list[Subsp
     (closures, found), decay = chosen_in_turn((every, trivial), best_decay_for, evidence)
     probabilities = np.exp(found + prior - (found + prior).max())
     probabilities /= probabilities.sum()
-    return _Posterior(decay, closures, probabilities, lattice.inside @ probabilities, float(found.max()))
+    return _Posterior(decay, closures, lattice.inside @ probabilities, float(found.max()))
 
 
 def _closures(lattice: Lattice, subspaces: list[Subspace], last: int) -> NDArray[np.intp]:

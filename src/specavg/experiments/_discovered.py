@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from specavg import groups
 from specavg.discovery import Discovery, discover_symmetry
-from specavg.discovery._subgroup_lattice import Lattice, lattice
+from specavg.discovery._subgroups import Lattice, lattice
 from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Experiment, Result, Track
 from specavg.spaces import Sphere

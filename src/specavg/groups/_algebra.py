@@ -17,7 +17,7 @@ INDEPENDENT = 1e-9  # fields of unit length that are this far from a span are no
 @final
 @dataclass(frozen=True, repr=False)
 class Algebra:
-    """What the fields of a group generate under brackets.
+    """The Lie algebra that the fields of a group generate with their brackets.
 
     Attributes
     ----------

@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups._space_group_settings import installed_spglib
-from specavg.groups._space_groups import (
-    group_of_operations,
-    group_of_wave_vectors,
-    in_parts,
-    reciprocal_lattice,
-)
+from specavg.groups._space_groups import group_of_operations, group_of_wave_vectors, in_parts, reciprocal_lattice
 
 # In the unit of the lattice, mostly Å. Files give two to four digits: of 280 lattices in random orientations, rounded
 # to two digits, 0.01 finds the group of 27 %, 0.02 of 90 % and 0.03 of all but one.
@@ -81,14 +76,14 @@ def _stacked(lattice: Array, positions: Array) -> tuple[Array, Array]:
 
 
 def _in_the_plane(name: str, W: NDArray[np.int64], translations: Array) -> tuple[str, NDArray[np.int64], Array]:
-    """What the operations of stacked planes do within a plane, each once, and the name of the plane group."""
+    """The name of the plane group, and the operations of stacked planes as maps of one plane, each once."""
     kept = (W[:, 2, :2] == 0).all(axis=1) & (W[:, :2, 2] == 0).all(axis=1) & (W[:, 2, 2] == 1)
     number = int(name.split("(")[-1].rstrip(") "))
     return _PLANE_GROUPS.get(number, f"planes of {name}"), W[kept, :2, :2], translations[kept, :2]
 
 
 def _other_origin(W: NDArray[np.int64], translations: Array, positions: Array, tolerance: float) -> str:
-    """Which origin makes the translations multiples of 1/24: at an atom or a centre, the nearest of them.
+    """Advice for an error: the nearest atom or centre that, as the origin, makes translations multiples of 1/24.
 
     With u' = u − s the operation u ↦ W u + w is u' ↦ W u' + w + (W − 1) s.
     """

@@ -9,7 +9,7 @@ from specavg.groups._group import Group
 from specavg.groups._point_group_names import point_group, rotations_of
 from specavg.groups._two_sided_groups import two_sided_group
 from specavg.groups.families import AxialGroup, CrystalSymmetry
-from specavg.groups.families._two_sided import rotation_of_space
+from specavg.groups.families._made_of_groups import rotation_of_space
 
 
 def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Group:

@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._messages import shown
-from specavg.isometries import (
-    Copies,
-    Factors,
-    Isometry,
-    LeftRight,
-    SignedPermutation,
-    copies,
-    factors,
-    identity,
-)
+from specavg.isometries import Copies, Factors, Isometry, LeftRight, SignedPermutation, copies, factors, identity
 from specavg.isometries.fields import (
     CopiesField,
     FactorsField,
@@ -32,7 +23,7 @@ from specavg.isometries.fields import (
 
 
 def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
-    """Fields from fields and skew-symmetric matrices, of one kind; those that are zero are among them."""
+    """Fields of one kind from fields and skew-symmetric matrices; zero fields are kept."""
     fields = [f if isinstance(f, Field) else rotation(f) for f in given]
     like = next((f for f in fields if isinstance(f, LeftRightField)), None)
     if like is not None:
@@ -105,7 +96,7 @@ def common_size(given: Sequence[Isometry | Field], size: int | None) -> int:
 
 
 def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
-    """What an isometry or a field is called in messages: the place among those of its sort."""
+    """The name of a generator or a field in messages: 'generator 2' is the third isometry among those given."""
     alike = [g for g in given if isinstance(g, Field) == isinstance(one, Field)]
     return f"{'field' if isinstance(one, Field) else 'generator'} {alike.index(one)}"
 

@@ -181,7 +181,7 @@ class Group(Immutable):
 
     @cached_property
     def _recognition(self) -> Structure | ValueError:
-        """What was found, or the error that says why nothing was: a failed search takes long, and is done once."""
+        """The structure that a search found, or its error: a failed search takes long, and is done once."""
         try:
             if self._fields:
                 return continuous_structure(self)

@@ -118,7 +118,7 @@ class IndexSymmetry:
 
     @property
     def entry_weights(self) -> Array:
-        """What the first entry of each component is, where the component is 1."""  # (dim,)
+        """The value of the first entry of a tensor whose component is 1, for each component."""  # (dim,)
         return self._weights[self._first]
 
     def components(self, tensors: ArrayLike) -> Array:

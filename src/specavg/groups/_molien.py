@@ -13,15 +13,7 @@ import numpy as np
 
 from specavg._arrays import Array, components
 from specavg.groups._structure import Structure
-from specavg.groups.families import (
-    Alternating,
-    DirectProduct,
-    Hyperoctahedral,
-    SignFlips,
-    Symmetric,
-    Trivial,
-    Wreath,
-)
+from specavg.groups.families import Alternating, DirectProduct, Hyperoctahedral, SignFlips, Symmetric, Trivial, Wreath
 from specavg.isometries import Copies, Isometry, Orthogonal, SignedPermutation, flatten, orthogonal
 
 if TYPE_CHECKING:
@@ -101,7 +93,7 @@ def _in_one_block(g: Isometry) -> Isometry:
 
 
 def _degrees(structure: Structure) -> tuple[list[int], int] | None:
-    """Degrees of free generators of the invariants, and that of one more whose square they generate (0: no such)."""
+    """Degrees of free generators of the invariants, and of one more whose square these generate (0: there is none)."""
     if isinstance(structure, Trivial):
         return [1] * structure.size, 0
     if isinstance(structure, SignFlips):
@@ -117,7 +109,7 @@ def _degrees(structure: Structure) -> tuple[list[int], int] | None:
 
 
 def _degrees_of_reflections(generators: Sequence[SignedPermutation | Orthogonal]) -> list[int] | None:
-    """The degrees of free generators of the invariants, if these are the simple reflections of a reflection group.
+    """Degrees of free generators of the invariants, if `generators` are the simple reflections of a reflection group.
 
     Reflections of independent roots at angles π/m, none of them in a cycle, are simple for some signs of the roots
     (Coxeter). The product of those of an irreducible part has the order h and the eigenvalues exp(2πi(d − 1)/h), d the

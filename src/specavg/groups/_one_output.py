@@ -106,12 +106,12 @@ def _on_coordinates(g: Isometry) -> SignedPermutation | None:
 
 
 def _elements(pairs: Sequence[SignedPermutation], size: int) -> list[SignedPermutation]:
-    """The elements of pairs with so many coordinates."""
+    """The elements g of pairs (g, ρ(g)), as maps of the first `size` coordinates."""
     return [_restricted(h, np.arange(size)) for h in pairs]
 
 
 def _family(part: Sequence[SignedPermutation], size: int) -> Structure | None:
-    """What the elements of pairs generate, where it is a family with a closed form."""
+    """The structure of the group that the elements of pairs generate; None without elements."""
     return Group(_elements(part, size), size=size).recognise() if part else None
 
 

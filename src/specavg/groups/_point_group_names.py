@@ -13,9 +13,10 @@ from specavg._messages import shown
 from specavg.groups._catalogue import orthogonal, special_orthogonal
 from specavg.groups._group import Group
 from specavg.groups.families import AxialGroup, OrthogonalGroup, PointGroup, Turn
-from specavg.groups.families._point_group import AROUND_Z
-from specavg.groups.families._point_group_turns import (
+from specavg.groups.families._made_of_groups import rotation_of_space
+from specavg.groups.families._point_group import (
     ALIASES,
+    AROUND_Z,
     DIAGONAL,
     POLYHEDRAL,
     Axis,
@@ -26,7 +27,6 @@ from specavg.groups.families._point_group_turns import (
     turns_of,
     usual,
 )
-from specavg.groups.families._two_sided import rotation_of_space
 from specavg.groups.recognition._point_group_of import are_elements, point_group_of
 
 # Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary
@@ -208,7 +208,7 @@ def rotations_of(group: Group) -> Group | None:
 
 
 def _rotation_symbol(symbol: str) -> str:
-    """That of the rotations of a group with the inversion, such as O for Oh, D3 for D3d and C3 for S6."""
+    """The symbol of the rotations of a group with the inversion: O for Oh, D3 for D3d and C3 for S6."""
     if symbol in POLYHEDRAL:
         return symbol[0]
     match = re.fullmatch(r"([CDS])(\d+).?", symbol)

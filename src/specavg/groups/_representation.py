@@ -245,7 +245,7 @@ class Representation(Immutable):
         return Representation._built(self._group, images, fields, frame.shape[1])
 
     def on_tensors(self, equations: str) -> Representation:
-        """How the group moves tensors over the outputs: the components of those with these index symmetries.
+        """How the group moves tensors with given index symmetries over the outputs, by their components.
 
         Examples
         --------

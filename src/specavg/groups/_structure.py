@@ -52,7 +52,7 @@ class Structure(abc.ABC):
         return False
 
     def canonical(self, X: Array) -> Array:
-        """The same point, to the last bit, for every point of an orbit."""  # (n, d) -> (n, d)
+        """A point of the orbit of each point: the same bits for all points of an orbit."""  # (n, d) -> (n, d)
         raise NotImplementedError(f"{type(self).__name__} has no closed form of a canonical point")
 
 

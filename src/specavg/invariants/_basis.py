@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import inf
 from typing import Any, ClassVar, final
@@ -19,7 +19,7 @@ from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._solver_choice import Resolver
-from specavg.invariants.solvers._solver import Solution, arrays_of, functions_of
+from specavg.invariants.solvers._solver import Solution, functions_of
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
@@ -82,8 +82,7 @@ def built_basis(
     resolver = Resolver(space, group, solver)
     what = f"invariant basis on {space!r}"
     solutions, cutoff = solutions_in_time(space.ordered(order), resolver, cutoff, seconds, what)
-    functions, arrays = functions_of(solutions), arrays_of(solutions)
-    return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
+    return InvariantBasis(space, group, cutoff, order, solver, solutions)
 
 
 @final
@@ -139,18 +138,13 @@ class InvariantBasis(BasisTable):
         order: Order,
         solver: str,
         solutions: Sequence[Solution[Any]],
-        functions: Functions,
-        arrays: Mapping[str, Array],
         table: Sequence[Row] | None = None,
     ) -> None:
-        # Residuals and gaps of a saved basis are those that were certified when it was made.
-        rows = map(Row.of, solutions) if table is None else table
-        eigenspaces = [s.eigenspace for s in solutions]
-        super().__init__(space, group, cutoff, order, solver, eigenspaces, rows, arrays)
+        super().__init__((space, group, cutoff, order, solver), [s.eigenspace for s in solutions], solutions, table)
         self.group = group
-        self.functions = functions
+        self.functions: Functions = functions_of(solutions)
         self.inner_products = sum(s.inner_products for s in solutions)
-        self._exact_as_given = functions.invariant_to_sign_bits
+        self._exact_as_given = self.functions.invariant_to_sign_bits
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.
@@ -187,7 +181,7 @@ class InvariantBasis(BasisTable):
             yield rows, self.functions.gradient(points[rows])
 
     def combine_gradient(self, X: ArrayLike, C: Array) -> Array:
-        """The gradient of Σ_j C_j ψ_j at `X` without holding those of the functions.
+        """The gradient of Σ_j C_j ψ_j at `X`, without an array of the gradients of all functions.
 
         Parameters
         ----------

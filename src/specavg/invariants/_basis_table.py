@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from specavg._html import Records
 from specavg._immutable import Immutable
 from specavg.functions._bessel_series import Series
 from specavg.functions._types_of_functions import Types
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import Solution, arrays_of
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
@@ -118,7 +118,7 @@ class Row:
 
 
 def _name(solution: Solution[Any]) -> str:
-    """The name of the solver; the least exact of those that a solver has left the work to."""
+    """The name of the solver; where it left the work to others, the name of the least exact of them."""
     if not solution.solver.delegates:
         return solution.solver.name
     return max((_name(part) for _, part in solution.parts), key=_EXACTNESS.index)
@@ -127,27 +127,22 @@ def _name(solution: Solution[Any]) -> str:
 class BasisTable(Immutable):
     """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
 
-    kind: ClassVar[str]  # of its functions, for messages
+    kind: ClassVar[str]  # "invariant" or "equivariant": what messages call its functions
     made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
     functions: Any  # a family of functions, or of vector functions
 
     def __init__(
         self,
-        space: Space,
-        moved_by: Any,
-        cutoff: Cutoff,
-        order: Order,
-        solver: str,
+        made_from: tuple[Space, Any, Cutoff, Order, str],
         eigenspaces: Sequence[Eigenspace],
-        table: Iterable[Row],
-        arrays: Mapping[str, Array],
+        solutions: Sequence[Solution[Any]],
+        table: Iterable[Row] | None,
     ) -> None:
-        self.space = space
-        self.cutoff = cutoff
-        self.order = order
-        self.solver = solver
-        self.table = Records(table)
-        self.arrays = dict(arrays)
+        self._key = made_from
+        self.space, _, self.cutoff, self.order, self.solver = made_from
+        # Residuals and gaps of a saved basis are those that were certified when it was made: its table is given.
+        self.table = Records(map(Row.of, solutions) if table is None else table)
+        self.arrays = arrays_of(solutions)
         dims = [row.invariant_dim for row in self.table]
         self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
         below = np.cumsum([0.0, *(row.dim for row in self.table)])  # types of one eigenvalue count together
@@ -155,8 +150,7 @@ class BasisTable(Immutable):
         for array in (self.eigenvalues, self.counts):
             array.setflags(write=False)
         self.dim = len(self.eigenvalues)  # number of functions
-        self.dimension = space.dim
-        self._key = (space, moved_by, cutoff, order, solver)
+        self.dimension = self.space.dim
         self._eigenspaces = list(eigenspaces)
         self.types = self._types()
         self.von_mises = self._von_mises()

@@ -211,7 +211,7 @@ def _out_of_reach(cutoff: Cutoff, why: str) -> ValueError:
 
 
 def _is_barren(solutions: Sequence[Solution[Any]]) -> bool:
-    """Whether the last eigenspaces have no invariants, so many that the search was given up."""
+    """Whether the search was given up, because more than `_BARREN` eigenspaces in a row had no invariant."""
     return len(solutions) > _BARREN and not any(s.invariant_dim for s in solutions[-_BARREN - 1 :])
 
 
@@ -279,7 +279,7 @@ def _long_ones_announced(eigenspaces: Iterator[Eigenspace], resolver: Resolver, 
 
 
 def up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigenspace]:
-    """As many eigenspaces as have at most so many functions together."""
+    """The first eigenspaces, until they have more than `most` functions together."""
     total = 0
     for V in eigenspaces:
         total += V.dim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import takewhile
 from math import inf
@@ -18,11 +18,9 @@ from specavg.groups import Group, Representation, representation
 from specavg.groups._tangent_vectors import TANGENT_KINDS
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
-from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
+from specavg.invariants._exact_elements import CanonicalElements, ExactElements, SortingElements
 from specavg.invariants._solver_choice import Resolver
-from specavg.invariants._sorting_elements import SortingElements
-from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
-from specavg.invariants.solvers._solver import Solution, arrays_of, vector_functions_of
+from specavg.invariants.solvers._solver import Solution, carriers, eigenspace_below, vector_functions_of
 from specavg.isometries import Factors
 from specavg.isometries.fields import FactorsField
 from specavg.spaces import Product, Space, Sphere, Torus
@@ -83,16 +81,13 @@ class EquivariantBasis(BasisTable):
         order: Order,
         solver: str,
         solutions: Sequence[Solution[Any]],
-        functions: VectorFunctions,
-        arrays: Mapping[str, Array],
         table: Sequence[Row] | None = None,
     ) -> None:
-        rows = map(Row.of, solutions) if table is None else table
         eigenspaces = [eigenspace_below(s.eigenspace) for s in solutions]
-        super().__init__(space, output, cutoff, order, solver, eigenspaces, rows, arrays)
+        super().__init__((space, output, cutoff, order, solver), eigenspaces, solutions, table)
         self.group = output.group
         self.output = output
-        self.functions = functions
+        self.functions: VectorFunctions = _functions_of(solutions, output)
 
     @property
     def n_outputs(self) -> int:
@@ -260,7 +255,7 @@ def _moving_factor(group: Group) -> int | None:
 
 
 def _instead(space: Space) -> str:
-    """What takes the place of tangent vectors on other spaces."""
+    """Advice for an error: the output to use on spaces without tangent vectors."""
     if isinstance(space, Torus):
         return "On a torus every vector is tangent: use 'vector'"
     if space == Sphere(2):
@@ -273,8 +268,8 @@ def _instead(space: Space) -> str:
     return "Use 'vector'"
 
 
-def equivariant_functions_of(solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:
-    """The equivariant functions of all solutions: what was found, or tangent fields with these potentials."""
+def _functions_of(solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:
+    """The equivariant functions of all solutions; for tangent vectors the fields whose potentials were solved for."""
     found = vector_functions_of(solutions, output.of_coefficients.dim)
     if not output.tangent:
         return found
@@ -297,5 +292,4 @@ def built_equivariant_basis(
     resolver = Resolver(space, output.group, solver, output=output.of_coefficients)
     what = f"equivariant basis on {space!r}"
     solutions, cutoff = solutions_in_time(carriers(space, order, output), resolver, cutoff, seconds, what)
-    functions = equivariant_functions_of(solutions, output)
-    return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))
+    return EquivariantBasis(space, output, cutoff, order, solver, solutions)

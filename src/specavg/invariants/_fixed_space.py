@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg.groups import Representation
-from specavg.invariants._certified_null_space import FixedSpace, common_null_space, entries_of, null_space, one_like
-from specavg.invariants._independent_blocks import unpacked
+from specavg.invariants._certified_null_space import (
+    FixedSpace,
+    common_null_space,
+    entries_of,
+    null_space,
+    one_like,
+    unpacked,
+)
 from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries._isometry import refuse_complex

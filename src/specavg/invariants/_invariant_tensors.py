@@ -123,7 +123,7 @@ class InvariantTensors:
         return np.tensordot([entries[name] for name in self.names], self._from_entries, axes=1)
 
     def voigt(self, **entries: float) -> Array:
-        """The same as a matrix with Voigt's numbers, 6 × 6 for elastic and 3 × 6 for piezoelectric constants.
+        """The tensor with these entries as a matrix with Voigt's numbers: 6 × 6 if elastic, 3 × 6 if piezoelectric.
 
         Without entries: that of each of `tensors`.
 
@@ -212,7 +212,7 @@ def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[i
 
 @final
 class _Labels:
-    """What the components of a tensor are called, and in which order people list them."""
+    """The names of the components of a tensor, and the order in which textbooks list them."""
 
     def __init__(self, index: IndexSymmetry) -> None:
         self._size, self._entries = index.size, index.entries.tolist()

@@ -164,24 +164,21 @@ def plan(
     resolver = Resolver(space, group, solver)
     most = cutoff.most
     rows: list[PlanRow] = []
-    counted, exact, ended = 0.0, True, False
+    reached, exact, ended = 0.0, True, False  # what the cutoff bounds, up to the last eigenspace
     for V in islice(within_reach(space.ordered(by), resolver, cutoff, solved=False), _MOST_ROWS):
         chosen = next(resolver.solvers(V))
         count = resolver.count(V)
-        if cutoff.kind == "max_eigenvalue":
-            ended = V.eigenvalue > most
-        elif cutoff.kind == "max_dim":
-            counted += V.dim
-            ended = counted > most
-        else:
+        if cutoff.kind == "max_invariant_dim":
             exact = exact and count is not None
-            counted += V.dim / group_order(group) if count is None else count
-            ended = counted > most
+            reached += V.dim / group_order(group) if count is None else count
+        else:
+            reached = V.eigenvalue if cutoff.kind == "max_eigenvalue" else reached + V.dim
+        ended = reached > most
         if ended:
             break
         rows.append(PlanRow(V.eigenvalue, V.dim, chosen.name, count, chosen.memory(V), chosen.seconds(V)))
-        if cutoff.kind == "max_invariant_dim" and counted >= cutoff.value:
-            ended = True
+        ended = cutoff.kind == "max_invariant_dim" and reached >= cutoff.value
+        if ended:
             break
     return Plan(space, group, cutoff, by, solver, tuple(rows), complete=ended and exact)
 

@@ -13,10 +13,9 @@ from specavg.invariants._acting_group import check_group
 from specavg.invariants._basis import InvariantBasis
 from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._building import BYTES_PER_FUNCTION
-from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_functions_of, output_representation
+from specavg.invariants._equivariant_basis import EquivariantBasis, output_representation
 from specavg.invariants._solver_choice import Resolver
-from specavg.invariants.solvers._output_solver import carriers
-from specavg.invariants.solvers._solver import Solution, functions_of
+from specavg.invariants.solvers._solver import Solution, carriers
 from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
@@ -62,7 +61,7 @@ def restored_basis(
     resolver = Resolver(space, group, solver, stored)
     solutions = _solutions(space.ordered(order), resolver, table, 1)
     stored.check_used()
-    return InvariantBasis(space, group, cutoff, order, solver, solutions, functions_of(solutions), arrays, table)
+    return InvariantBasis(space, group, cutoff, order, solver, solutions, table)
 
 
 def restored_equivariant_basis(
@@ -97,8 +96,7 @@ def restored_equivariant_basis(
     resolver = Resolver(space, output.group, solver, stored, output.of_coefficients)
     solutions = _solutions(carriers(space, order, output), resolver, table, output.dim)
     stored.check_used()
-    functions = equivariant_functions_of(solutions, output)
-    return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays, table)
+    return EquivariantBasis(space, output, cutoff, order, solver, solutions, table)
 
 
 def _solutions(

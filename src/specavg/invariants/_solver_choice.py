@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import inf
 from typing import Any, final
@@ -10,44 +10,37 @@ from typing import Any, final
 from specavg._config import human_size, require_memory, settings
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
-from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
-from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
-from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
-from specavg.invariants.solvers._factor_by_factor import FactorByFactor
-from specavg.invariants.solvers._factors_and_outputs import FactorsAndOutputs
-from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
+from specavg.invariants.solvers._factor_by_factor import FactorByFactor, FactorsAndOutputs
+from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits, WaveOrbitsOfOutputs
 from specavg.invariants.solvers._functions_of_a_direction import FunctionsOfADirection
+from specavg.invariants.solvers._harmonic_polynomials import MonomialOrbits, SymmetricPolynomials
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
-from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
-from specavg.invariants.solvers._null_space import NullSpace
-from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
+from specavg.invariants.solvers._null_space import NullSpace, NullSpaceOfOutputs
 from specavg.invariants.solvers._one_output_for_all import OneOutputForAll
-from specavg.invariants.solvers._output_solver import OutputSolver
-from specavg.invariants.solvers._outputs_apart import OutputsApart
-from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
-from specavg.invariants.solvers._partitions import SymmetricPolynomials
+from specavg.invariants.solvers._outputs_apart import OutputsApart, OutputsLeftAlone
+from specavg.invariants.solvers._permuted_copies import DeterminantsOfCopies, WreathOnCopies
 from specavg.invariants.solvers._random_elements import RandomElements
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace, OrdersAlongAnAxis
-from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
-from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
+from specavg.invariants.solvers._sign_flips import EvenHarmonics, SignedFrequencies
+from specavg.invariants.solvers._solver import OutputSolver, Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError
-from specavg.invariants.solvers._trivial_group import Everything
-from specavg.invariants.solvers._wave_orbits_of_outputs import WaveOrbitsOfOutputs
+from specavg.invariants.solvers._trivial_group import TrivialGroup
 from specavg.spaces import Eigenspace, Space
 
-_REBUILT_BYTES = 2e9  # that one eigenspace of a saved basis may take: 8,000 frequencies in 4,000 coordinates take 1 GB
+# Bytes that solving one eigenspace of a saved basis again may take: 8,000 frequencies in 4,000 coordinates take 1 GB.
+_REBUILT_BYTES = 2e9
 SOLVER_NAMES = ("auto", "closed form", "orbits", "null space", "random elements")
 
 
 class OutOfTime(Exception):
-    """The solver that was to be quick has declined, and the others take longer than allowed."""
+    """A solver has declined an eigenspace, and the next one is forecast to take longer than the time that is left."""
 
 
 # Every solver, the more special first. A new one is a file and a line here.
 SOLVERS: tuple[type[Solver[Any]], ...] = (
-    Everything,
+    TrivialGroup,
     SignedFrequencies,
     FactorByFactor,
     WreathOnCopies,
@@ -111,8 +104,8 @@ class Resolver:
             )
         self._solved: dict[Eigenspace, Solution[Any]] = {}
         self._latest: dict[bool, tuple[Eigenspace, list[Solver[Any]]]] = {}
-        self.seconds_left = inf  # where the first choice declines, others are tried only if their forecast is below
-        self.seconds_added = 0.0  # the forecasts of those
+        self.seconds_left = inf  # a solver that is asked after another declined must be forecast to take less than this
+        self.seconds_added = 0.0  # the sum of the forecasts of solvers that were asked after another declined
         self.refused: Eigenspace | None = None  # the eigenspace that ended `solutions`
 
     @property
@@ -121,20 +114,17 @@ class Resolver:
         return self._group
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
-        def asked(kind: type[Solver[Any]]) -> bool:
-            return (kind.preference == 0) is closed and self._name in ("auto", kind.name)
-
-        if (output := self._output) is not None:
-            carrying = [k for k in OUTPUT_SOLVERS if asked(k) and k.carries(self._space, output)]
-            return [k(self._space, output, self._stored) for k in carrying]
-        kinds = [k for k in SOLVERS if asked(k)]
-        kinds += [k for k in FOR_COMPARISON if k.name == self._name and not closed]
-        fitting = [k for k in kinds if k.fits(self._space, self._group)]
-        return [k(self._space, self._group, self._stored) for k in fitting]
+        moved_by: Any = self._group if self._output is None else self._output
+        kinds: Sequence[type[Solver[Any]]] = SOLVERS if self._output is None else OUTPUT_SOLVERS
+        if self._output is None and self._name != "auto":
+            kinds = (*kinds, *FOR_COMPARISON)
+        asked = [k for k in kinds if (k.preference == 0) is closed and self._name in ("auto", k.name)]
+        fitting = [k for k in asked if k.fits(self._space, moved_by)]
+        return [k(self._space, moved_by, self._stored) for k in fitting]
 
     @cached_property
     def _others(self) -> list[Solver[Any]]:
-        """The solvers by orbits and null spaces. Most bases have a closed form, and never ask for them."""
+        """The solvers that are no closed forms. Most bases have a closed form and never make these."""
         return self._fitting(closed=False)
 
     def solvers(self, eigenspace: Eigenspace) -> Iterator[Solver[Any]]:
@@ -148,9 +138,10 @@ class Resolver:
             yield from (*self._closed_forms, *self._others)
 
     def _sorted(self, eigenspace: Eigenspace, *, closed: bool) -> list[Solver[Any]]:
-        """The solvers that suit an eigenspace, preferred and fast ones first; a single one is not asked for its time.
+        """The solvers that suit an eigenspace, preferred and fast ones first.
 
-        A forecast asks for them, and then the solution: what was found last is kept.
+        A single solver is not asked for its time. The answer for the last eigenspace is kept: a forecast asks for it,
+        and then the solution.
         """
         latest, found = self._latest.get(closed, (None, []))
         if latest is not eigenspace:
@@ -183,9 +174,9 @@ class Resolver:
         return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        """A forecast of the working memory of the solver that needs least, in bytes; 0 where it is solved already.
+        """A forecast of working memory in bytes, that of the solver that needs least; 0 where it is solved already.
 
-        Where one solver answers for many at once, what it needs.
+        Where one solver answers for many eigenspaces at once, it is the memory of that solver.
         """
         if (sweep := self._sweep(eigenspace)) is not None:
             return sweep.memory(eigenspace)
@@ -287,7 +278,7 @@ class Resolver:
 def _first(
     V: Eigenspace, eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float
 ) -> tuple[list[Eigenspace], float]:
-    """An eigenspace and those after it until they take `most` bytes, and the bytes that they take."""
+    """The eigenspace V and the following ones until they take `most` bytes together, and the bytes that they take."""
     some, size = [V], solver.memory(V)
     while size <= most and (following := next(eigenspaces, None)) is not None:
         some.append(following)

@@ -1,11 +1,15 @@
-"""Outputs as a direct sum: summands that no element mixes, equivalent ones with one image.
+"""Outputs as a direct sum: summands that no element mixes, equivalent ones with one image; functions of each summand.
 
 Zeros of the matrices show some summands. Others show after a rotation of the outputs: a symmetric matrix that commutes
 with every image has invariant eigenspaces, and those of a generic one are irreducible (Schur's lemma).
+
+Orbits of waves are exact because they only permute outputs. A fit is cheaper summand by summand: so the functions of
+each eigenspace are combined, after they were found, into functions that have the outputs of one summand each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -15,9 +19,10 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array, components
 from specavg._random import OWN_SEED
+from specavg.functions._vector_functions import CombinedOutputs, JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Representation
 from specavg.groups._index_symmetry import index_symmetry
-from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, common_null_space
+from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, common_null_space, independent_blocks
 from specavg.invariants._fixed_space import fixed_space
 
 # Outputs at most whose commuting matrices are looked for: 40 outputs have 820 symmetric matrices, which take 0.2 s.
@@ -137,9 +142,9 @@ def _intertwining(a: Representation, b: Representation) -> Array | None:
 
 
 def _generic(rho: Representation, vectors: Array) -> Array:
-    """The fixed parts of vectors that nothing singles out; zeros where it is unclear what is fixed.
+    """Projections of vectors on what ρ leaves alone; zeros where the rank leaves in doubt what that is.
 
-    They do not depend on the basis that is found for all that is fixed.
+    A projection does not depend on which basis of the fixed vectors was found.
     """  # (k, p) -> (k, p)
     try:
         basis = fixed_outputs(rho).basis
@@ -149,12 +154,12 @@ def _generic(rho: Representation, vectors: Array) -> Array:
 
 
 def _some(*shape: int) -> Array:
-    """Numbers that nothing singles out."""
+    """Normal random numbers, the same at every call."""
     return np.random.default_rng(OWN_SEED).normal(size=shape) / shape[-1]
 
 
 def frame_of(projector: Array, size: int) -> Array:
-    """Orthonormal columns, so many, that span the range of a projector: pivoted Cholesky, the first of equal pivots.
+    """`size` orthonormal columns that span the range of a projector: pivoted Cholesky, with the first of equal pivots.
 
     They depend on the projector alone, not on the eigenvectors that it came from: another LAPACK finds the same.
     """
@@ -167,3 +172,91 @@ def frame_of(projector: Array, size: int) -> Array:
     frame, _ = np.linalg.qr(columns)
     frame *= np.sign(np.sum(frame * columns, axis=0))
     return np.where(np.abs(frame) < _ROUNDING, 0.0, frame)
+
+
+Indices = NDArray[np.intp]
+# A fit of p outputs and r functions decomposes n·p rows, one of D numbers n rows: p·r²/D² times the operations. Below
+# this share the other parts of a fit take longer.
+_CHEAP = 0.25
+
+
+def split_functions(
+    functions: CombinedOutputs, output: Representation, dims: Sequence[int], scalars: int
+) -> VectorFunctions:
+    """Functions with the span of `functions`, each along one summand; `functions` where a fit is no cheaper with them.
+
+    Parameters
+    ----------
+    functions : CombinedOutputs
+        Orthonormal, those of one eigenspace after those of another.
+    output : Representation
+    dims : sequence of int
+        How many functions each eigenspace has.
+    scalars : int
+        How many numbers, not vectors, there are as functions up to the same eigenspace.
+    """
+    if output.dim * functions.dim**2 <= _CHEAP * scalars**2:
+        return functions
+    pieces = summands_of_outputs(output, exact=False)
+    if sum(len(piece.frames) for piece in pieces) == 1:
+        return functions
+    eigenspace = np.repeat(np.arange(len(dims)), dims)
+    found = [_along(functions, piece.frames[0], eigenspace) for piece in pieces]
+    counts = np.array([np.bincount(at, minlength=len(dims)) for _, at in found]).T  # (eigenspaces, pieces)
+    copies = np.array([len(piece.frames) for piece in pieces])
+    return JoinedOutputs(
+        output.dim,
+        [
+            Summand(family, piece.frames, places)
+            for (family, _), piece, places in zip(found, pieces, places_of_copies(counts, copies), strict=True)
+            if family.dim
+        ],
+        apart=True,
+    )
+
+
+def places_of_copies(counts: Indices, copies: Indices) -> list[Indices]:
+    """The places of the functions of each summand among all functions.
+
+    Functions come eigenspace by eigenspace, summand by summand; all copies of a function stand side by side.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (eigenspaces, summands)
+        How many functions a copy of each summand has.
+    copies : ndarray of int, shape (summands,)
+
+    Returns
+    -------
+    list of ndarray of int, shape (copies, functions)
+    """
+    sizes = counts * copies
+    starts = (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
+    found: list[Indices] = []
+    for i, m in enumerate(copies):
+        each = [
+            start + np.arange(m * dim).reshape(dim, m).T for start, dim in zip(starts[:, i], counts[:, i], strict=True)
+        ]
+        found.append(np.concatenate(each, axis=1))
+    return found
+
+
+def _along(functions: CombinedOutputs, frame: Array, eigenspace: Indices) -> tuple[CombinedOutputs, Indices]:
+    """The functions whose outputs lie along a frame, and the eigenspace of each."""
+    from scipy.sparse import csr_array, diags_array
+
+    scale = diags_array(1.0 / np.sqrt(functions.product(np.eye(functions.n_outputs)).diagonal()))
+    projector = csr_array(scale @ functions.product(frame @ frame.T) @ scale)
+    rows: list[Indices] = []
+    entries: list[Array] = []
+    for members, blocks in independent_blocks(projector):
+        for at, block in zip(members, blocks, strict=True):
+            columns = frame_of(block, round(float(np.trace(block))))
+            rows += [at] * columns.shape[1]
+            entries += list(columns.T)
+    order = np.argsort([eigenspace[at[0]] for at in rows], kind="stable") if rows else []
+    rows, entries = [rows[i] for i in order], [entries[i] for i in order]
+    column = np.repeat(np.arange(len(rows)), [len(at) for at in rows])
+    at = (np.concatenate([np.zeros(0, dtype=np.intp), *rows]), column)
+    mixed = csr_array((np.concatenate([np.zeros(0), *entries]), at), shape=(functions.dim, len(rows)))
+    return functions.along(frame, mixed), np.array([eigenspace[at[0]] for at in rows], dtype=np.intp)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from specavg.discovery import Discovery
 from specavg.discovery._discovery import group_label
-from specavg.discovery._subgroup_lattice import Lattice
-from specavg.discovery._subgroup_lattice import lattice as lattice_of
+from specavg.discovery._subgroups import Lattice
+from specavg.discovery._subgroups import lattice as lattice_of
 from specavg.plot._style import COLORS, INK, axes_or_new
 
 if TYPE_CHECKING:

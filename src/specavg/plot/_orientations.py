@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
-from specavg.groups.families._two_sided import rotation_of_space
+from specavg.groups.families._made_of_groups import rotation_of_space
 from specavg.plot._poles import crystal_and_specimen, directions_at, expanded_pole_density, indices, project, sides
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, bands_on_one_scale, panels_in_a_row, without_frame

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice, takewhile
 from typing import Any
 
@@ -118,6 +119,12 @@ def _eigenspaces(
     return chosen
 
 
+def _checked(law: str, check: Callable[..., float], calls: Iterable[Any], tolerance: float, why_not: str) -> Checked:
+    """A law with its largest residual over some calls of `check`; where there are none, why it was left out."""
+    residuals = [check(*call) for call in calls]
+    return Checked(law, max(residuals), tolerance) if residuals else Checked(law, np.nan, tolerance, why_not)
+
+
 def _laws_of_space(
     space: Space, group: Group, chosen: list[Eigenspace], homogeneous: bool, order: Order, rng: np.random.Generator
 ) -> Iterator[Checked]:
@@ -126,42 +133,41 @@ def _laws_of_space(
     law = "eigenvalues increase from 0, whose function is the constant 1"
     yield Checked(law, space_laws.check_spectrum(space, chosen, order=order), tolerance)
     yield _orthonormality(space, chosen, order)
-    law = "the squares of the functions sum to m"
-    if homogeneous:
-        yield Checked(law, max(space_laws.check_addition_theorem(space, V) for V in chosen), tolerance)
-    else:
-        yield Checked(law, np.nan, tolerance, "the space is said not to be homogeneous")
+    calls = [(space, V) for V in chosen if homogeneous]
+    why_not = "the space is said not to be homogeneous"
+    yield _checked(
+        "the squares of the functions sum to m", space_laws.check_addition_theorem, calls, tolerance, why_not
+    )
     elements = [group.identity, *group.generators, group.random(rng), group.random(rng)]
-    pairs = list(zip(elements, [*elements[1:], elements[0]], strict=True))
-    laws: list[tuple[str, Callable[..., float], Any]] = [
-        ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance, zip(elements, strict=True)),
-        ("D(g) is orthogonal", space_laws.check_orthogonality, zip(elements, strict=True)),
-        ("(gh)x = g(hx)", space_laws.check_action, pairs),
-        ("D(gh) = D(h)D(g)", space_laws.check_composition, pairs),
-    ]
-    for law, check, moved_by in laws:
-        yield Checked(law, max(check(space, *maps, V) for maps in moved_by for V in chosen), tolerance)
+    for law, check, count in (
+        ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance, 1),
+        ("D(g) is orthogonal", space_laws.check_orthogonality, 1),
+        ("(gh)x = g(hx)", space_laws.check_action, 2),
+        ("D(gh) = D(h)D(g)", space_laws.check_composition, 2),
+    ):
+        yield _checked(law, check, _calls(space, elements, count, chosen), tolerance, "")
+
+
+def _calls(space: Space, moved_by: Sequence[Any], count: int, chosen: list[Eigenspace]) -> list[tuple[Any, ...]]:
+    """Arguments of laws on each eigenspace about one map, or about a map and the next one (`count` 2)."""
+    following = [*moved_by[1:], *moved_by[:1]]
+    return [(space, *pair[:count], V) for pair in zip(moved_by, following, strict=True) for V in chosen]
 
 
 def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Generator) -> Iterator[Checked]:
     fields = field_laws.random_fields(space, rng)
-    pairs = list(zip(fields, [*fields[1:], *fields[:1]], strict=True))
-    exact = field_laws.TOLERANCE
-    laws: list[tuple[str, Callable[..., float], Any, float]] = [
-        ("dD(ξ) is antisymmetric", field_laws.check_antisymmetry, zip(fields, strict=True), exact),
-        ("D(exp tξ) = exp(t dD(ξ))", field_laws.check_flow, zip(fields, strict=True), exact),
-        ("[dD(ξ), dD(η)] = dD([ξ, η])", field_laws.check_bracket, pairs, exact),
-        ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity, zip(fields, strict=True), DIFFERENCES),
-    ]
-    for law, check, moved_by, tolerance in laws:
-        if fields:
-            yield Checked(law, max(check(space, *maps, V) for maps in moved_by for V in chosen), tolerance)
-        else:
-            yield Checked(law, np.nan, tolerance, f"no infinitesimal isometry of {space!r} is known")
+    why_not = f"no infinitesimal isometry of {space!r} is known"
+    for law, check, count, tolerance in (
+        ("dD(ξ) is antisymmetric", field_laws.check_antisymmetry, 1, field_laws.TOLERANCE),
+        ("D(exp tξ) = exp(t dD(ξ))", field_laws.check_flow, 1, field_laws.TOLERANCE),
+        ("[dD(ξ), dD(η)] = dD([ξ, η])", field_laws.check_bracket, 2, field_laws.TOLERANCE),
+        ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity, 1, DIFFERENCES),
+    ):
+        yield _checked(law, check, _calls(space, fields, count, chosen), tolerance, why_not)
 
 
 def _orthonormality(space: Space, chosen: list[Eigenspace], order: Order) -> Checked:
-    """As many eigenspaces as an affordable quadrature rule can hold: its size grows fast with the dimension."""
+    """Orthonormality of as many eigenspaces as a small quadrature rule integrates: rules grow with the dimension."""
     law, tolerance = "the basis is orthonormal", space_laws.TOLERANCE
     for count in range(len(chosen), 0, -1):
         try:
@@ -183,42 +189,35 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
     listed = _has_random(group) if group.fields else group_order(group) <= _LISTED
     averages = [(V, average_projector(space, group, V)) for V in chosen] if listed else []
     chains = [(V, chain_projector(space, group, V)) for V in chosen] if _short_chain(group) else []
-    papers = _papers(space, group, chosen)
-    for way, projectors, reason in (
-        (
-            "the average over the group",
-            averages,
-            f"the group has more than {_LISTED} elements, or no uniform random ones are known",
-        ),
+    too_large = f"the group has more than {_LISTED} elements, or no uniform random ones are known"
+    for way, projectors, why_not in (
+        ("the average over the group", averages, too_large),
         ("the average along a stabiliser chain", chains, "the group has no short stabiliser chain"),
-        ("I − Bᵀ(BBᵀ)†B", papers, "B is too large, or its rank unclear"),
+        ("I − Bᵀ(BBᵀ)†B", _papers(space, group, chosen), "B is too large, or its rank unclear"),
     ):
-        law = f"the projector is {way}"
-        if not projectors:
-            yield Checked(law, np.nan, invariant_laws.PROJECTOR, reason)
-            continue
-        residuals = (invariant_laws.check_projector(basis, V, P, law=law) for V, P in projectors)
-        yield Checked(law, max(residuals), invariant_laws.PROJECTOR)
+        law, calls = f"the projector is {way}", [(basis, V, P) for V, P in projectors]
+        check = partial(invariant_laws.check_projector, law=law)
+        yield _checked(law, check, calls, invariant_laws.PROJECTOR, why_not)
+
+    def mean_character(V: Eigenspace, P: NDArray[np.float64]) -> float:
+        return invariant_laws.check_mean_character(basis, V, projector=P)
+
     law = "the number of invariants is the mean character"
-    if averages or chains:
-        counts = (invariant_laws.check_mean_character(basis, V, projector=P) for V, P in averages or chains)
-        yield Checked(law, max(counts), invariant_laws.CHARACTER)
-    else:
-        reason = "the group is too large to list and has no short stabiliser chain"
-        yield Checked(law, np.nan, invariant_laws.CHARACTER, reason)
+    why_not = "the group is too large to list and has no short stabiliser chain"
+    yield _checked(law, mean_character, averages or chains, invariant_laws.CHARACTER, why_not)
 
 
 def _laws_of_gradients(basis: InvariantBasis) -> Iterator[Checked]:
-    why = ""
+    calls, why_not = [(basis,)], ""
     try:
         basis.gradient(basis.space.sample(1, random_state=0))
     except ValueError as error:  # a space written by a user may have none
-        why = str(error)
+        calls, why_not = [], str(error)
     for law, check, tolerance in (
         ("∇ψ(x) = dgᵀ∇ψ(gx)", gradient_laws.check_gradient_equivariance, gradient_laws.EQUIVARIANCE),
         ("∇ψ is the derivative of ψ", gradient_laws.check_gradient, DIFFERENCES),
     ):
-        yield Checked(law, np.nan if why else check(basis), tolerance, why)
+        yield _checked(law, check, calls, tolerance, why_not)
 
 
 def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[Eigenspace, NDArray[np.float64]]]:

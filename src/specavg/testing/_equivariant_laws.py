@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 from specavg.groups import Representation
 from specavg.invariants import EquivariantBasis
-from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
+from specavg.invariants.solvers._solver import carriers, eigenspace_below
 from specavg.isometries import Isometry
 from specavg.testing._law import kept
 

@@ -1,4 +1,4 @@
-"""What a broken law is, and what a kept one leaves behind."""
+"""The error of a law that does not hold, the record of one that does, and what checks of laws share."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def largest(values: Array) -> float:
 
 
 def scale(values: Array) -> float:
-    """What residuals are relative to: the largest absolute value, or 1."""
+    """The scale that residuals are divided by: the largest absolute value, or 1 if that is larger."""
     return max(1.0, largest(values))
 
 

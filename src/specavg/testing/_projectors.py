@@ -13,6 +13,8 @@ from specavg.groups.recognition._actions import faithful_action
 from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 
+# Singular values of B up to the first number (times √m) are rounding. From the second on their squares, 1e-10, are far
+# above the rounding of BBᵀ; between the two the formula decides nothing.
 _ROUNDING, _CLEAR = 3e-14, 1e-5
 _ELEMENTS = 12  # random elements: the largest eigenvalue below 1 of their average was 0.9 or less in all cases tried
 

@@ -8,18 +8,19 @@ rebuilt from its public fields.
 
 from specavg.groups._structure import Structure
 from specavg.groups.families._affine_group import AffineGroup
-from specavg.groups.families._circle import Cyclic, Dihedral
-from specavg.groups.families._composite import Composite
-from specavg.groups.families._connected import CircleSubgroup, Semisimple, ShiftGroup
-from specavg.groups.families._direct_product import DirectProduct
-from specavg.groups.families._of_copies import Diagonal, Wreath
-from specavg.groups.families._orthogonal_group import OrthogonalGroup
-from specavg.groups.families._permutations import Alternating, Hyperoctahedral, SignFlips, Symmetric, Trivial
-from specavg.groups.families._point_group import AxialGroup, PointGroup
-from specavg.groups.families._ring import CyclicShifts, DihedralShifts
-from specavg.groups.families._signatures import SignedSubgroup, WithInversion
-from specavg.groups.families._turns import Turn
-from specavg.groups.families._two_sided import CrystalSymmetry
+from specavg.groups.families._connected import CircleSubgroup, OrthogonalGroup, Semisimple, ShiftGroup
+from specavg.groups.families._cyclic import Cyclic, CyclicShifts, Dihedral, DihedralShifts
+from specavg.groups.families._made_of_groups import Composite, CrystalSymmetry, Diagonal, DirectProduct, Wreath
+from specavg.groups.families._permutations import (
+    Alternating,
+    Hyperoctahedral,
+    SignedSubgroup,
+    SignFlips,
+    Symmetric,
+    Trivial,
+    WithInversion,
+)
+from specavg.groups.families._point_group import AxialGroup, PointGroup, Turn
 
 __all__ = [
     "AffineGroup",

@@ -1,4 +1,4 @@
-"""Connected groups that fields generate: shifts of a torus, one flow that comes back, semisimple Lie algebras."""
+"""Continuous groups without generators, and O(d): rotations, shifts of a torus, one flow, semisimple Lie algebras."""
 
 from __future__ import annotations
 
@@ -12,9 +12,31 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups._structure import Continuous
-from specavg.isometries import Isometry
+from specavg.isometries import Isometry, orthogonal
 from specavg.isometries._affine import affine_map
 from specavg.isometries.fields import Field
+
+
+@final
+@dataclass(frozen=True)
+class OrthogonalGroup(Continuous):
+    """O(d) on `size` = d coordinates, or SO(d) if `special`."""
+
+    size: int
+    special: bool
+
+    @property
+    def order(self) -> int | float:
+        return math.inf if self.size > 1 else (1 if self.special else 2)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        """Haar: the orthogonal factor of a Gaussian matrix, with the signs that make it unique."""
+        Q, R = np.linalg.qr(rng.standard_normal((self.size, self.size)))
+        Q *= np.where(np.diag(R) < 0, -1.0, 1.0)
+        if self.special and np.linalg.det(Q) < 0:
+            Q[:, 0] = -Q[:, 0]
+        return orthogonal(Q)
+
 
 # Each step keeps at most 1/3 of what is not uniform (see the class), and up to 0.01 more where steps are not long
 # enough: 0.34^36 = 1e-17.

@@ -25,16 +25,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.groups.recognition._vectors import invariant_vectors
-from specavg.isometries import (
-    Affine,
-    Copies,
-    Factors,
-    Isometry,
-    LeftRight,
-    Orthogonal,
-    SignedPermutation,
-    orthogonal,
-)
+from specavg.isometries import Affine, Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, orthogonal
 from specavg.isometries._affine import affine_map
 
 Permutation = NDArray[np.intp]
@@ -50,7 +41,7 @@ class Action(abc.ABC):
 
     @abc.abstractmethod
     def permutation(self, g: Isometry) -> Permutation:
-        """What `g` does to the functions."""
+        """The number of the function to which `g` takes each function."""
 
     @abc.abstractmethod
     def isometry(self, permutation: NDArray[np.integer]) -> Isometry:

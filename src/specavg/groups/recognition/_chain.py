@@ -144,7 +144,7 @@ class Chain:
         return g
 
     def _sifted(self, batch: Permutations, start: int) -> tuple[Permutation | None, int]:
-        """What is left of the first permutation that is not in the chain, and the level it fell out at."""
+        """What division by the levels leaves of the first permutation that is not in the chain, and the last level."""
         for i in range(start, len(self._levels)):
             level = self._levels[i]
             position = level.position[batch[:, level.point]]

@@ -1,4 +1,4 @@
-"""What the fields of a group, beside its generators, reveal about it."""
+"""The structure of a group with a continuous part, from its fields and generators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAME = 1e-12  # products of a few isometries that differ by less are the same: 
 
 
 def continuous_structure(group: Group) -> Structure:
-    """What a group with fields is, where that is known; a `ValueError` that says why otherwise."""
+    """The structure of a group with fields; a `ValueError` where none is known says why."""
     make = type(group)
     connected = make(fields=_moved_everywhere(group), size=group.size)
     known = _connected(connected)
@@ -57,7 +57,7 @@ def _moved_everywhere(group: Group) -> list[Field]:
 
 
 def _connected(group: Group) -> Structure | None:
-    """What a group without generators is; None where a flow does not come back."""
+    """The structure of a group of fields only; None where a flow does not come back."""
     fields, algebra = group.fields, group.algebra
     shifts = [f for f in fields if isinstance(f, ShiftField)]
     if len(shifts) == len(fields):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from specavg._arrays import components
 from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, Hyperoctahedral, SignedSubgroup, SignFlips, Symmetric, WithInversion
-from specavg.groups.families._signatures import Signature, signature
+from specavg.groups.families._permutations import Signature, signature
 from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import random_products
 from specavg.isometries import SignedPermutation

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.groups.families._point_group import PointGroup
-from specavg.groups.families._point_group_turns import named_turns
+from specavg.groups.families._point_group import PointGroup, named_turns
 from specavg.groups.recognition._vectors import APART, SAME
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries._linear import rotation_axis

@@ -1,4 +1,4 @@
-"""What the generators of a group reveal about it."""
+"""The structure of a finite group, from its generators."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OnlyIdentity(Structure):
 
 
 def structure_of(generators: Sequence[Isometry], identity: Isometry) -> Structure:
-    """What the group with these generators is: a family, or a stabiliser chain."""
+    """The structure of the group with these generators: a family, or a stabiliser chain."""
     moving = [g for g in generators if not g.is_identity]
     if not moving:
         return Trivial(identity.size) if isinstance(identity, SignedPermutation) else OnlyIdentity(identity)

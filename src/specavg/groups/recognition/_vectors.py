@@ -72,7 +72,7 @@ class Vectors:
 
 
 def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
-    """Orbits of unit vectors under v ↦ v R that together span R^d, short ones if there are such."""
+    """Unit vectors that the maps v ↦ v R permute and that span R^d: a few orbits, short ones if there are any."""
     d = len(matrices[0])
     for R in matrices:
         moved = float(np.abs(R - np.eye(d)).max())

@@ -44,7 +44,7 @@ class BlockVectors:
 
 @final
 class BlocksOfDirections(ClosedForm, StoringSolver[BlockVectors]):
-    """Polynomials of a few coordinates and radii: at no cost in the dimension of the sphere."""
+    """Polynomials of a few coordinates and radii: the work does not grow with the dimension of the sphere."""
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
@@ -139,7 +139,7 @@ def _coordinate_blocks(fields: Sequence[RotationField]) -> Blocks:
 
 
 def _rest(fields: Sequence[RotationField]) -> Blocks:
-    """One block, across all directions that no field moves."""
+    """One block of all directions at right angles to those that no field moves."""
     d = fields[0].size
     scaled = [f.matrix / np.abs(f.matrix).max() for f in fields]
     square = sum(A.T @ A for A in scaled)

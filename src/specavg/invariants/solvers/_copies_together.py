@@ -12,8 +12,7 @@ from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
-from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, known
+from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, StoringSolver, eigenspace_below, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
 from specavg.spaces import Eigenspace, Power, Space
@@ -117,7 +116,7 @@ class CopiesAndOutputsTogether(_TypeByType, OutputSolver[TypeVectors]):
         self._types = TypesOfCopies(space, together, output.dim)
 
     @classmethod
-    def carries(cls, space: Space, output: Representation) -> bool:
+    def fits(cls, space: Space, output: Representation) -> bool:
         return copies_move_together(space, output.group, output) is not None
 
     def _below(self, eigenspace: Eigenspace) -> Eigenspace:

@@ -106,14 +106,14 @@ class FactorEigenspaces:
         self._listing = _Listing(product)
 
     def splits(self, eigenspace: Eigenspace) -> bool:
-        """Whether it is known which eigenspaces of the factors make it up; of some sets of frequencies it is not."""
+        """Whether the eigenspaces of the factors that make it up are known: for some sets of waves they are not."""
         if not isinstance(self._space, Torus):
             return True
         label = self._space.frequency_set(eigenspace)
         return isinstance(label, FrequencyTypes) or label.bounds(self._space) is not None
 
     def of(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
-        """For each product of one eigenspace of each factor, those eigenspaces."""
+        """The ways to write it as a product: each a tuple of one eigenspace for each factor."""
         if isinstance(self._space, Product):
             return factor_eigenspaces(eigenspace)
         if isinstance(self._space, Power):

@@ -1,4 +1,4 @@
-"""Invariants on a torus: orbit sums of waves, with exact rational phases."""
+"""Functions on a torus as orbit sums of waves, with exact rational phases: invariants, and permuted outputs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.functions._trigonometric_sums import TrigonometricSums
-from specavg.groups import Group
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
+from specavg.groups import Group, Representation
+from specavg.groups.recognition._affine_maps import dual_lattice
+from specavg.invariants._fixed_space import fixed_space
+from specavg.invariants._summands_of_outputs import split_functions
 from specavg.invariants.solvers._orbits import orbits
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver
-from specavg.invariants.solvers._translations import dual_lattice
+from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, Solver, eigenspace_below
+from specavg.isometries import SignedPermutation
 from specavg.isometries.fields import ShiftField
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_action import FrequencyAction, frequency_speeds
@@ -37,7 +41,7 @@ class WaveSums:
 class FrequencyOrbits(Solver[WaveSums]):
     """Orbits of frequencies under integer matrices, with exact rational phases from the shifts.
 
-    Of the frequencies, the flow of a shift along v leaves those with k·v = 0.
+    The flow of a shift along v leaves the waves with k·v = 0 alone, and no others.
     """
 
     name: ClassVar[str] = "orbits"
@@ -99,7 +103,7 @@ class FrequencyOrbits(Solver[WaveSums]):
         for V, dim, waves, start, end in zip(
             eigenspaces, dims, np.split(K[used], ends[:-1]), bounds[:-1], bounds[1:], strict=True
         ):
-            if V.dim == 1:  # √2 cos 0, halved
+            if V.dim == 1:  # the constant 1, which is √½ · √2 cos 0
                 zero = np.zeros(1, dtype=np.intp)
                 constant = np.zeros((1, self.space.dim), dtype=np.int64)
                 found.append(Solution(V, 1, self, WaveSums(constant, zero, zero, np.full(1, np.sqrt(0.5)))))
@@ -137,10 +141,66 @@ class FrequencyOrbits(Solver[WaveSums]):
         return TrigonometricSums(self.space.period, np.concatenate([s.data.K for s in solutions]), Q)
 
 
+@final
+class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
+    """Orbits of (frequency, output) under integer matrices and signed permutations, with exact rational phases."""
+
+    name: ClassVar[str] = "orbits"
+
+    @classmethod
+    def fits(cls, space: Space, output: Representation) -> bool:
+        return (
+            isinstance(space, Torus)
+            and output.is_exact
+            and all(space.check_isometry(g).is_exact for g in output.group.generators)
+        )
+
+    @property
+    def is_closed(self) -> bool:
+        return self.space.dim == 1  # two waves of each frequency: there is nothing to search
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return 4 * QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim  # as for invariants
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 4.0 * 8 * eigenspace.dim * self.space.dim
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[WaveSums]:
+        space, V, p = self.space, eigenspace_below(eigenspace), self.output.dim
+        assert isinstance(space, Torus)
+        K = space.frequencies(V)
+        if V.dim == 1:  # constants: 1 is √½ · √2 cos 0
+            fixed = fixed_space(self.output.images, size=p).basis  # what every ρ(g) fixes, every ρ(g)ᵀ does
+            rows, columns = np.nonzero(fixed)
+            data = WaveSums(K, rows, columns, fixed[rows, columns] * np.sqrt(0.5))
+            return Solution(eigenspace, fixed.shape[1], self, data)
+        actions: list[Any] = []
+        for g, rho in zip(self.group.generators, self.output.images, strict=True):
+            assert isinstance(rho, SignedPermutation)
+            target, sign, phase, N = space.frequency_action(space.check_isometry(g), V)
+            # ρᵀ sends output i to the output that it is made from, with its sign.
+            place = (np.asarray(target)[:, None] * p + rho.image_array).ravel()
+            exact = np.asarray(phase, dtype=np.int64 if N < 2**60 else object)
+            flipped = exact[:, None] * 2 + (rho.signs_array < 0).astype(exact.dtype) * N
+            actions.append((place, np.repeat(sign, p), flipped.ravel() % (2 * N), 2 * N))
+        count, (rows, columns, values) = real_invariants(len(K) * p, actions)
+        return Solution(eigenspace, count, self, WaveSums(K, rows, columns, values))
+
+    def functions(self, solutions: Sequence[Solution[WaveSums]]) -> VectorFunctions:
+        from scipy.sparse import eye_array
+
+        assert isinstance(self.space, Torus)
+        K = np.concatenate([s.data.K for s in solutions])
+        waves = TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
+        found = CombinedOutputs(self.output.dim, waves, joined_coefficients(solutions, self.output.dim))
+        numbers = sum(eigenspace_below(s.eigenspace).dim for s in solutions)
+        return split_functions(found, self.output, [s.invariant_dim for s in solutions], numbers)
+
+
 def _numbered(
     values: NDArray[np.intp], bounds: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """The different integers, the number of each among those of its part, and where the different ones of a part end.
+    """Different integers, the place of each value among the different ones of its part, and where those of a part end.
 
     Parameters
     ----------

@@ -53,17 +53,13 @@ class AllRotations:
             return None
         return cls(space, improper=any(determinant(space.check_isometry(g)) < 0 for g in isometries))
 
-    def _like_improper(self, factors: int) -> bool:
-        """Whether SO(d) has the invariants of O(d)."""
-        return self._improper or factors < self._sphere.n_features
-
     def count(self, factors: Sequence[Eigenspace]) -> int | None:
         """The number of invariants of a product of harmonics of several directions, where it is known."""
         degrees = sorted(map(self._sphere.degree, factors))
         if not degrees:
             return 1
         excess = sum(degrees) - 2 * degrees[-1]
-        like_improper = self._like_improper(len(degrees))
+        like_improper = self._improper or len(degrees) < self._sphere.n_features  # SO(d) has the invariants of O(d)
         if excess < 0 or (like_improper and excess % 2):
             return 0
         if not like_improper or len(degrees) > _LARGEST:

@@ -1,30 +1,35 @@
-"""The general solver: a certified null space of D(g) − I and dD(ξ), for any isometries and fields of any space."""
+"""The general solvers: a certified null space, for any isometries and fields of any space, and for any outputs."""
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from specavg._config import require_memory
 from specavg.functions._functions import Array
-from specavg.groups import Group
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.invariants._certified_null_space import null_space
-from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, Solution
+from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, OutputSolver, Solution, eigenspace_below
 from specavg.isometries.fields import integer_speed
 from specavg.spaces import Eigenspace, Space
 
 
-@final
 class NullSpace(FixedVectorSolver):
-    """O(|S| m² + m³) an eigenspace, S the generators and fields."""
+    """Invariant functions: the null space of D(g) − I and dD(ξ). O(|S| m² + m³) operations for m functions."""
 
     name: ClassVar[str] = "null space"
     preference: int = 2
 
     @classmethod
-    def fits(cls, space: Space, group: Group) -> bool:
+    def fits(cls, space: Space, moved_by: object) -> bool:
         return True
+
+    @property
+    def _constraints(self) -> int:
+        """|S|: the number of generators and fields."""
+        return len(self.group.generators) + len(self.group.fields)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # symmetric(4) on Sphere(4): m = 9, 100, 400, 900 took 1, 8, 100, 460 ms, representations included; a five-fold
@@ -35,18 +40,52 @@ class NullSpace(FixedVectorSolver):
         return 10 * QUICK + representations + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        return 8.0 * (len(self.group.generators) + len(self.group.fields) + 6) * float(eigenspace.dim) ** 2
+        return 8.0 * (self._constraints + 6) * float(eigenspace.dim) ** 2
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
-        m, generators = eigenspace.dim, self.group.generators
+        m = eigenspace.dim
         require_memory(
             self.memory(eigenspace),
             f"the null space on an eigenspace of {m} functions (eigenvalue {eigenspace.eigenvalue:.6g})",
             "Lower the cutoff, or describe the group by exact generators or by its catalogue name, for which "
             "cheaper solvers exist.",
         )
-        matrices = [self.space.representation(g, eigenspace) for g in generators] or [np.eye(m)]
+        matrices = [self.space.representation(g, eigenspace) for g in self.group.generators] or [np.eye(m)]
         fields = [self.space.infinitesimal(integer_speed(f), eigenspace) for f in self.group.fields]
         found = null_space(matrices, fields, steepness=self.space.steepness(eigenspace))
-        inner_products = (len(generators) + len(fields)) * m * m
-        return self.fixed(eigenspace, found.basis, found.residual, found.gap, inner_products)
+        return self.fixed(eigenspace, found.basis, found.residual, found.gap, self._constraints * m * m)
+
+
+@final
+class NullSpaceOfOutputs(OutputSolver[Array], NullSpace):
+    """Equivariant functions: the null space of D(g) ⊗ ρ(g)ᵀ − I and of dD(ξ) ⊗ I + I ⊗ dρ(ξ)ᵀ."""
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        m = float(eigenspace.dim)
+        return 10 * QUICK + (1 + self._constraints) * (1.5e-7 * m**2 + 5e-11 * m**3)  # as for invariants
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
+        V = eigenspace_below(eigenspace)
+        require_memory(
+            self.memory(eigenspace),
+            f"the null space on {self.output.dim} copies of an eigenspace of {V.dim} functions "
+            f"(eigenvalue {V.eigenvalue:.6g})",
+            "Lower the cutoff, or give the group by exact generators.",
+        )
+        pairs = zip(self.group.generators, self.output.images, strict=True)
+        moved: list[Any] = [np.kron(self.space.representation(g, V), rho.matrix.T) for g, rho in pairs]
+        one, outputs = np.eye(V.dim), np.eye(self.output.dim)
+        velocities = [
+            np.kron(self.space.infinitesimal(field, V), outputs) + np.kron(one, rho.matrix.T)
+            for field, rho in zip(self.group.fields, self.output.field_images, strict=True)
+        ]
+        found = null_space(moved or [np.eye(eigenspace.dim)], velocities, steepness=self.space.steepness(V))
+        return self.fixed(eigenspace, found.basis, found.residual, found.gap, self._constraints * V.dim**2)
+
+    def functions(self, solutions: Sequence[Solution[Array]]) -> VectorFunctions:
+        from scipy.sparse import block_diag, csr_array
+
+        scalars = self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
+        return CombinedOutputs(
+            self.output.dim, scalars, block_diag([csr_array(s.data) for s in solutions], format="csr")
+        )

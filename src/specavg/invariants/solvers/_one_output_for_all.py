@@ -10,9 +10,17 @@ import numpy as np
 from specavg.functions._vector_functions import CombinedOutputs, Move, MovedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
-from specavg.invariants._split_functions import split_functions
-from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution, known, vector_functions_of
+from specavg.invariants._summands_of_outputs import split_functions
+from specavg.invariants.solvers._solver import (
+    ClosedForm,
+    DelegatingSolver,
+    OutputSolver,
+    Solution,
+    carrier,
+    eigenspace_below,
+    known,
+    vector_functions_of,
+)
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
@@ -36,7 +44,7 @@ class OneOutputForAll(ClosedForm, DelegatingSolver, OutputSolver[Solution[Any]])
         self.other = self.resolver_of(self.part, space, self._one.group, self._one.output)
 
     @classmethod
-    def carries(cls, space: Space, output: Representation) -> bool:
+    def fits(cls, space: Space, output: Representation) -> bool:
         found = _stabiliser(space, output)
         return found is not None and cls(space, output).is_closed
 

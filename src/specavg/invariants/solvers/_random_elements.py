@@ -27,7 +27,7 @@ ZERO = 1e-10  # in place of the published 0: rounding of D(g) is 1e-14, and rand
 
 @dataclass(frozen=True, eq=False)
 class RandomlyFixed:
-    """What the random elements left: orthonormal columns, how many elements were kept, and the last that was."""
+    """What random elements fix: orthonormal columns Q, how many elements were kept, and the number of the last one."""
 
     Q: Array
     kept: int

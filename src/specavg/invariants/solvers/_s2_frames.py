@@ -100,7 +100,7 @@ class Frame:
 
 
 def frame(matrices: Sequence[Array], field_axis: Array | None = None) -> Frame:
-    """The coordinates to work in: those given if an axis or mirror lies well in them, else along the best axis.
+    """The coordinates to work in: the given ones if an axis or mirror lies along z, else those with the best axis as z.
 
     All turns around `field_axis` are in the group; z is then along it.
     """

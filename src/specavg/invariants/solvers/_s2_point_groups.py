@@ -89,7 +89,7 @@ class AxisThenNullSpace(FixedVectorSolver):
 
     @cached_property
     def _field_axes(self) -> Array:
-        """Unit vectors along the axes of the fields, as many as are independent: one, or all turns are in the group."""
+        """Unit vectors along the axes of the fields: one if all agree; with several, all turns are in the group."""
         fields = [self.space.check_field(f) for f in self.group.fields]
         A = np.array([f.matrix for f in fields if isinstance(f, RotationField) and not f.is_zero]).reshape(-1, 3, 3)
         axes = np.stack([A[:, 2, 1], A[:, 0, 2], A[:, 1, 0]], axis=1)  # dx/dt = axis × x
@@ -101,7 +101,7 @@ class AxisThenNullSpace(FixedVectorSolver):
 
     @cached_property
     def _others(self) -> list[_Turning]:
-        """The generators that the frame does not sort by; of two sets of generators, those of the one with fewer."""
+        """The generators that `Frame.columns` leaves to do, of the generating set that has fewer of them."""
         here = self._frame
         sets = [self._matrices, self._known_turns] if self._known_turns else [self._matrices]
         fewest = min(([A for A in some if not here.sorts(A)] for some in sets), key=len)

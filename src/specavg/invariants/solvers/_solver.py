@@ -1,9 +1,16 @@
-"""What a solver is, one way to find the invariants of an eigenspace; its solutions, and the functions of several."""
+"""What a solver is, one way to find the invariants of an eigenspace; its solutions, and the functions of several.
+
+A solver for equivariant functions finds the fixed vectors of D(g) ⊗ ρ(g)ᵀ on an eigenspace. F = Cᵀφ has
+F(gx) = ρ(g)F(x) where D(g) C ρ(g) = C. Row by row C is one vector of m·p numbers, and equivariant functions are
+invariants again: of the *carrier*, p copies of the eigenspace, on which g acts by D(g) ⊗ ρ(g)ᵀ and a field by
+dD(ξ) ⊗ I + I ⊗ dρ(ξ)ᵀ. A tangent field is made from the derivatives of two potentials: ρ is then how the group moves
+these, and constants carry nothing.
+"""
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -17,6 +24,7 @@ from specavg.functions._vector_functions import JoinedOutputs, Summand, VectorFu
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.spaces import Eigenspace, Space
+from specavg.spaces._order_of_functions import Order
 
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
@@ -29,7 +37,7 @@ QUICK = 1e-4
 
 
 def known(found: Found | None) -> Found:
-    """What was found when it was asked whether the solver fits."""
+    """`found`, which is not None: `fits`, or solving what it is made of, has shown so."""
     assert found is not None
     return found
 
@@ -46,11 +54,11 @@ class Solution(Generic[Data]):
     invariant_dim: int
     solver: Solver[Data]
     data: Data  # what the solver needs to build functions
-    residual: float = 0.0  # 0 where exact
-    gap: float = float("inf")
+    residual: float = 0.0  # max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact
+    gap: float = float("inf")  # the smallest singular value that was not taken for zero; infinite where none was
     inner_products: int = 0  # entries <φ_l, φ_k∘g> that were computed
     arrays: Mapping[str, Array] = field(default_factory=dict)
-    """What linear algebra decided here. Computed again, its last bits may differ: a saved basis keeps these arrays."""
+    """Arrays that linear algebra decided. Computed again, their last bits may differ: a saved basis keeps them."""
     parts: tuple[tuple[str, Solution[Any]], ...] = ()
     """Solutions for one copy or for factors that this one was made from, each with the name of its resolver."""
 
@@ -85,7 +93,7 @@ class Solver(abc.ABC, Generic[Data]):
     """
 
     name: ClassVar[str]
-    delegates: ClassVar[bool] = False  # whether what it finds is as exact as what it was made from
+    delegates: ClassVar[bool] = False  # whether a table names the solvers of its parts in place of this one
     sweeps: ClassVar[bool] = False  # whether `solve_together` is faster than one eigenspace after another
     preference: int = 1  # 0 for closed forms, which are tried first; 2 for the general solver; 3 for what comes last
 
@@ -107,8 +115,8 @@ class Solver(abc.ABC, Generic[Data]):
 
     @classmethod
     @abc.abstractmethod
-    def fits(cls, space: Space, group: Group) -> bool:
-        """Whether this solver can work on the pair at all."""
+    def fits(cls, space: Space, moved_by: Any, /) -> bool:
+        """Whether this solver can work at all on a space and a group (of equivariant functions: a representation)."""
 
     def suits(self, eigenspace: Eigenspace) -> bool:
         """False where it is known beforehand that `solve` declines."""
@@ -147,7 +155,7 @@ class ClosedForm:
 
 
 class DelegatingSolver(Solver[Solution[Any]], abc.ABC):
-    """A solver whose functions are made of those of one other problem: it forecasts, counts and solves what that does.
+    """A solver whose functions are made of those of one other problem: it asks that for times, counts and solutions.
 
     Attributes
     ----------
@@ -162,7 +170,7 @@ class DelegatingSolver(Solver[Solution[Any]], abc.ABC):
 
     @abc.abstractmethod
     def _there(self, eigenspace: Eigenspace) -> Eigenspace:
-        """The eigenspace of the other problem that `eigenspace` is made of."""
+        """The eigenspace of the other problem whose functions those of `eigenspace` are made of."""
 
     @property
     def is_closed(self) -> bool:
@@ -228,7 +236,7 @@ def vector_functions_of(solutions: Sequence[Solution[Any]], outputs: int) -> Vec
 
 
 class Places:
-    """Which columns of the functions of one copy or factor belong to which of its solutions: those asked for so far."""
+    """The functions of one copy or factor that are used: its solutions in the order in which they were asked for."""
 
     def __init__(self) -> None:
         self._columns: dict[Eigenspace, range] = {}
@@ -256,3 +264,33 @@ def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, A
     for part, chosen in parts.items():
         found.update(arrays_of(list(chosen.values()), f"{path}{part}."))
     return found
+
+
+class OutputSolver(Solver[Data], abc.ABC):
+    """One way to find equivariant functions, for one space and one representation."""
+
+    def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
+        self.output = output
+        super().__init__(space, output.group, stored)
+
+    @abc.abstractmethod
+    def functions(self, solutions: Sequence[Solution[Data]]) -> VectorFunctions:
+        """The equivariant functions of several of its own solutions, in order."""
+
+
+def carriers(space: Space, order: Order, output: Representation) -> Iterator[Eigenspace]:
+    """The carriers of a space: copies of each eigenspace, labelled by it."""
+    copies = output.of_coefficients.dim
+    carrying = (V for V in space.ordered(order) if not output.tangent or V.eigenvalue > 0)
+    return (carrier(V, copies) for V in carrying)
+
+
+def carrier(eigenspace: Eigenspace, outputs: int) -> Eigenspace:
+    """The carrier of functions with so many outputs: as many copies of one eigenspace."""
+    return Eigenspace(eigenspace.eigenvalue, eigenspace.dim * outputs, eigenspace)
+
+
+def eigenspace_below(eigenspace: Eigenspace) -> Eigenspace:
+    """The eigenspace that a carrier holds p copies of."""
+    assert isinstance(eigenspace.label, Eigenspace)
+    return eigenspace.label

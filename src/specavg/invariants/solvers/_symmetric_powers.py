@@ -1,4 +1,4 @@
-"""What a matrix, or a field, does to the symmetric products of the vectors it acts on.
+"""How a matrix, or a field, moves the symmetric products of the vectors that it acts on.
 
 The symmetric product Sym^n(V) has one unit vector for each multiset of n basis vectors of V. Taking one factor out,
 J: Sym^n(V) → V ⊗ Sym^{n−1}(V), is an isometry with entries √(count/n). Hence Sym^n(M) = Jᵀ (M ⊗ Sym^{n−1}(M)) J, and

@@ -12,7 +12,7 @@ from specavg.spaces import Eigenspace, Space
 
 
 @final
-class Everything(ClosedForm, Solver[None]):
+class TrivialGroup(ClosedForm, Solver[None]):
     """The trivial group: every function is invariant."""
 
     @classmethod

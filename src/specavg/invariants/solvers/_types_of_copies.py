@@ -52,7 +52,7 @@ Slots = tuple[tuple[Eigenspace, int], ...]
 @final
 @dataclass(frozen=True, eq=False)
 class Together:
-    """What acts on every copy alike, with what it does to the outputs, and whether copies are permuted in all ways."""
+    """Isometries and fields that move every copy alike, how they move outputs, and whether S_m permutes the copies."""
 
     isometries: tuple[Isometry, ...]
     fields: tuple[Field, ...]
@@ -190,7 +190,7 @@ class TypesOfCopies:
         return _Factor.of(moved, list(self._together.images), 1)
 
     def invariants(self, slots: Slots) -> FixedSpace:
-        """Weight zero under the first field, the null space of the others, the fixed vectors of the isometries."""
+        """The invariants of a type: weight zero under the first field, null under the others, fixed by isometries."""
         size, known = self.size(slots), self.count(slots)
         if known == 0:
             return _fixed(np.empty((size, 0)))
@@ -312,7 +312,7 @@ def _one_by_one(slots: Slots) -> list[Eigenspace]:
 
 
 def _clean(A: NDArray[Any]) -> NDArray[Any]:
-    """Without entries that are rounding: the others stay sparse."""
+    """The matrix with entries of the size of rounding set to zero, so that it is sparse."""
     return np.where(np.abs(A) > 1e-13 * max(1.0, float(np.abs(A).max(initial=0.0))), A, 0.0)
 
 

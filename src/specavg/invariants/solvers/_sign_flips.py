@@ -1,4 +1,4 @@
-"""Sign flips of a cubic torus: one product of cosines for each frequency k ≥ 0."""
+"""All changes of sign: the even harmonics of a sphere; on a box torus a product of cosines for each frequency k ≥ 0."""
 
 from __future__ import annotations
 
@@ -12,11 +12,31 @@ from specavg.functions._cosine_products import CosineProducts
 from specavg.functions._frequency_types import arrangements, type_tree
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import frequency_tree
+from specavg.functions._sphere_harmonics import SphereHarmonics, even_harmonics_count
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import ClosedForm, Solution, Solver, Unsuitable
-from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces import Eigenspace, Space, Sphere, Torus
 from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell
+
+
+@final
+class EvenHarmonics(ClosedForm, Solver[int]):
+    """Sign flips: each harmonic of the tree is even or odd in each coordinate; the even ones are invariant."""
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, Sphere) and isinstance(group.structure, SignFlips)
+
+    def count(self, eigenspace: Eigenspace) -> int:
+        return even_harmonics_count(self.space.n_features, self.space.degree(eigenspace))
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[int]:
+        return Solution(eigenspace, self.count(eigenspace), self, self.space.degree(eigenspace))
+
+    def functions(self, solutions: Sequence[Solution[int]]) -> Functions:
+        degrees = [s.data for s in solutions if s.invariant_dim]
+        return SphereHarmonics(self.space.n_features, degrees, even=True)
 
 
 @final

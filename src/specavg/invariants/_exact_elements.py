@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -10,9 +12,11 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.groups import Representation
+from specavg.groups.families import Hyperoctahedral, SignFlips, Symmetric
 from specavg.invariants._acting_group import group_of_columns
-from specavg.isometries import SignedPermutation
-from specavg.spaces import Space
+from specavg.isometries import SignedPermutation, permutation
+from specavg.isometries._linear import exact_signed
+from specavg.spaces import Power, Space
 
 Indices = NDArray[np.intp]
 _MOST_ELEMENTS = 1000  # all elements are tried at every point: larger groups would cost more than the prediction
@@ -28,11 +32,11 @@ class ExactElements(abc.ABC):
 
     @abc.abstractmethod
     def taken_along(self, values: Array, leading: Any) -> Array:
-        """Outputs as they are at those places."""  # (n, p) -> (n, p)
+        """Outputs at the points X, as the elements move them to the places of `places`."""  # (n, p) -> (n, p)
 
     @abc.abstractmethod
     def taken_back(self, values: Array, leading: Any) -> Array:
-        """Outputs at the points themselves, without those that a stabiliser forbids."""  # (n, p) -> (n, p)
+        """Outputs at the places, moved back to X; zero where a stabiliser would change them."""  # (n, p) -> (n, p)
 
 
 @final
@@ -58,14 +62,8 @@ class CanonicalElements(ExactElements):
         if group.fields or group.order > _MOST_ELEMENTS:
             return None
         pairs = list(output.elements())
-        probe = np.exp2(-2.0 - np.arange(space.n_features))[None]  # different sizes tell where a column came from
-        places = np.array([space._act(space.check_isometry(g), probe)[0] for g, _ in pairs])  # pyright: ignore[reportPrivateUsage]
-        columns = np.rint(-2.0 - np.log2(np.abs(places))).astype(np.intp)
-        rho = [image for _, image in pairs]
-        assert all(isinstance(image, SignedPermutation) for image in rho)
-        images = np.array([image.image for image in rho if isinstance(image, SignedPermutation)], dtype=np.intp)
-        signs = np.array([image.signs for image in rho if isinstance(image, SignedPermutation)], dtype=float)
-        return cls(columns, np.sign(places), images, signs)
+        moved = [exact_signed(space.differential(g)) for g, _ in pairs]
+        return cls(*_arrays(moved), *_arrays([image for _, image in pairs]))
 
     def places(self, X: Array) -> tuple[Array, NDArray[np.bool_]]:
         """The least point of each orbit, and which elements lead there."""  # (n, d), (n, N)
@@ -89,7 +87,7 @@ class CanonicalElements(ExactElements):
         return np.take_along_axis(values, self._images[first], axis=1) * self._image_signs[first]
 
     def taken_back(self, values: Array, leading: NDArray[np.bool_]) -> Array:
-        """ρ(g)⁻¹ of the values at the least points, those that a stabiliser forbids removed."""  # (n, p) -> (n, p)
+        """ρ(g)⁻¹ of the values at the least points; zero where a stabiliser would change them."""  # (n, p) -> (n, p)
         values = values.copy()
         for row in np.flatnonzero(leading.sum(axis=1) > 1):
             values[row] = self._allowed(values[row], np.flatnonzero(leading[row]))
@@ -114,3 +112,79 @@ class CanonicalElements(ExactElements):
             label, sign = np.where(better, j, label), np.where(better, s, sign)
             alive &= ~((j == np.arange(p)) & (s < 0))
         return np.where(alive & alive[label], sign * value[label], 0.0)
+
+
+def _arrays(maps: Sequence[object]) -> tuple[Indices, Array]:
+    """The images and the signs of signed permutations."""  # (N, d) each
+    signed = [g for g in maps if isinstance(g, SignedPermutation)]
+    assert len(signed) == len(maps)
+    return np.array([g.image for g in signed], dtype=np.intp), np.array([g.signs for g in signed], dtype=float)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sorting:
+    """For each point the signs that make coordinates positive, the order that sorts them, and what is left free.
+
+    `first` is the place of the first of equal coordinates, and `allowed` is 0 where a coordinate is its own opposite:
+    values at such a point have one output for all equal coordinates, and none that a sign would change.
+    """
+
+    signs: Array  # (n, m), of the coordinates as they were
+    order: NDArray[np.intp]  # (n, m)
+    first: NDArray[np.intp]  # (n, m)
+    allowed: Array  # (n, m)
+
+
+@final
+class SortingElements(ExactElements):
+    """S_m, B_m or all sign changes, where each coordinate or copy has one output that goes with it."""
+
+    def __init__(self, parts: int, *, sorts: bool, signs: bool) -> None:
+        self._parts, self._sorts, self._signs = parts, sorts, signs
+
+    @classmethod
+    def of(cls, space: Space, output: Representation) -> SortingElements | None:
+        """The sorting of points of `space`; None where the group is another one, or outputs move in another way."""
+        structure = output.group.structure
+        if not isinstance(structure, Symmetric | Hyperoctahedral | SignFlips) or not output.group.generators:
+            return None
+        parts = space.copies if isinstance(space, Power) else space.n_features
+        signs = not isinstance(structure, Symmetric)
+        if parts != output.dim or (signs and isinstance(space, Power)):
+            return None
+        signed = [g for g in output.group.generators if isinstance(g, SignedPermutation)]
+        moved = [permutation(g.image) if isinstance(space, Power) else g for g in signed]
+        if list(output.images) != moved or not all(map(space.columns_follow, map(space.check_isometry, moved))):
+            return None
+        return cls(parts, sorts=not isinstance(structure, SignFlips), signs=signs)
+
+    def places(self, X: Array) -> tuple[Array, Sorting]:
+        """The sorted point of each orbit, and what leads there."""
+        n = len(X)
+        parts = (X + 0.0).reshape(n, self._parts, -1)
+        signs = np.ones((n, self._parts))
+        if self._signs:
+            signs = np.where(parts[:, :, 0] < 0, -1.0, 1.0)
+            parts = np.abs(parts)
+        own = np.broadcast_to(np.arange(self._parts), (n, self._parts))
+        order = np.lexsort(np.moveaxis(parts[:, :, ::-1], 2, 0), axis=-1) if self._sorts else own
+        parts = np.take_along_axis(parts, order[:, :, None], axis=1)
+        first = own
+        if self._sorts:
+            new = np.ones((n, self._parts), dtype=bool)
+            new[:, 1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=2)
+            first = np.maximum.accumulate(np.where(new, own, 0), axis=1)
+        allowed = np.where(self._signs & (parts[:, :, 0] == 0), 0.0, 1.0)
+        return parts.reshape(n, -1), Sorting(signs, order, first, allowed)
+
+    def taken_along(self, values: Array, leading: Sorting) -> Array:
+        """Outputs as they are at the sorted points."""  # (n, p) -> (n, p)
+        return np.take_along_axis(values * leading.signs, leading.order, axis=1)
+
+    def taken_back(self, values: Array, leading: Sorting) -> Array:
+        """Outputs at the points themselves, with nothing that a stabiliser forbids."""  # (n, p) -> (n, p)
+        back = np.empty_like(values)
+        free = np.take_along_axis(values, leading.first, axis=1) * leading.allowed
+        np.put_along_axis(back, leading.order, free, axis=1)
+        return back * leading.signs + 0.0

@@ -1,18 +1,57 @@
-"""The rotations of a ring of coordinates, with and without its reversals."""
+"""Cyclic and dihedral groups: rotations of the circle by a part of the period, and of a ring of coordinates."""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from fractions import Fraction
+from typing import ClassVar, final
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups._canonical import least_rotation
-from specavg.groups._structure import ClosedCanonical
+from specavg.groups._structure import ClosedCanonical, Structure, random_integer
 from specavg.isometries import Isometry, SignedPermutation
+from specavg.isometries._affine import affine_map
+
+
+@dataclass(frozen=True)
+class _OfTheCircle(Structure):
+    """u ↦ ±u + k/n for all k, with the signs of a family: abstract."""
+
+    size: ClassVar[int] = 1
+    _signs: ClassVar[tuple[int, ...]]
+
+    n: int
+
+    @property
+    def order(self) -> int:
+        return len(self._signs) * self.n
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        turn = Fraction(random_integer(self.n, rng), self.n)
+        return affine_map([[self._signs[int(rng.integers(len(self._signs)))]]], [turn])
+
+    def elements(self) -> Iterator[Isometry]:
+        return (affine_map([[sign]], [Fraction(k, self.n)]) for sign in self._signs for k in range(self.n))
+
+
+@final
+@dataclass(frozen=True)
+class Cyclic(_OfTheCircle):
+    """The rotations of the circle by multiples of 1/n of the period."""
+
+    _signs: ClassVar[tuple[int, ...]] = (1,)
+
+
+@final
+@dataclass(frozen=True)
+class Dihedral(_OfTheCircle):
+    """The rotations of the circle by multiples of 1/n of the period, and the reflections u ↦ k/n − u."""
+
+    _signs: ClassVar[tuple[int, ...]] = (1, -1)
 
 
 @dataclass(frozen=True)
