@@ -192,6 +192,16 @@ def test_fit_and_predict_from_csv_and_parquet(here, capsys):
     assert (code, lines[0], len(lines)) == (0, "prediction,std", 301)
 
 
+def test_an_index_of_pandas_is_a_column(here, capsys):
+    pd.read_parquet("data.parquet").set_index("a").to_parquet("indexed.parquet")
+    outputs = []
+    for data in ("data.parquet", "indexed.parquet"):
+        assert run(capsys, "fit", data, *FIT, "--features", "a,b", "-o", "i.specavg")[0] == 0
+        assert run(capsys, "predict", "i.specavg", data, "-o", "i.csv")[0] == 0
+        outputs.append((here / "i.csv").read_text())
+    assert outputs[0] == outputs[1]
+
+
 def test_a_table_larger_than_the_memory_limit_is_streamed(here, capsys):
     with sa.config(memory_limit=40_000):
         code, _, err = run(capsys, "fit", "data.csv", *FIT, "-o", "model.specavg")
@@ -509,7 +519,7 @@ BAD = {
     "semicolons": (["fit", "semicolons.csv", *FIT, "-o", "m"], 1, "is separated by ';': write commas"),
     "no names": (["fit", "nameless.csv", *FIT, "-o", "m"], 1, "its first line must name the columns"),
     "dates": (["fit", "dates.parquet", *FIT, "-o", "m"], 1, "column 'y' holds dates or times"),
-    "another encoding": (["fit", "utf16.csv", *FIT, "-o", "m"], 1, "cannot be read as CSV: 'utf-8' codec"),
+    "another encoding": (["fit", "utf16.csv", *FIT, "-o", "m"], 1, "cannot be read as CSV: it is not text in UTF-8"),
     "no Parquet": (["fit", "not.parquet", *FIT, "-o", "m"], 1, "cannot be read as Parquet"),
     "a folder": (["fit", "folder.csv", *FIT, "-o", "m"], 1, "folder.csv is a folder"),
     "standard input": (["fit", "-", *FIT, "-o", "m"], 2, "the name must end in .csv"),

@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import specavg as sa
 from specavg import groups
@@ -21,6 +23,23 @@ def test_is_the_largest_change_over_the_whole_group():
     assert found.mean == pytest.approx(np.mean(changes))
     assert (found.n_elements, found.exhaustive) == (48, True)
     assert repr(found).endswith("(all 48 elements)")
+
+
+@pytest.mark.parametrize("f", [lambda X: 1.0, lambda X: X[:2, 0], lambda X: X.T, np.sum])
+def test_values_that_belong_to_no_point_are_no_proof(f):
+    space = sa.Torus(3)
+    with pytest.raises(ValueError, match="one for each point"):
+        sa.invariance_discrepancy(f, space, groups.symmetric(3), space.sample(5, 0))
+
+
+def test_labels_are_no_numbers_and_probabilities_are():
+    space, group = sa.Torus(2), groups.symmetric(2)
+    X = space.sample(40, 0)
+    features = sa.InvariantFeatures(space, group, max_invariant_dim=5)
+    model = make_pipeline(features, LogisticRegression()).fit(X, np.where(X.sum(axis=1) > 0, "up", "down"))
+    with pytest.raises(ValueError, match=r"texts such as '(up|down)'.*predict_proba"):
+        sa.invariance_discrepancy(model, space, group, X)
+    assert sa.invariance_discrepancy(model.predict_proba, space, group, X) == 0.0
 
 
 @pytest.mark.parametrize("wrong", [[np.nan, 1.0], [np.nan, np.nan], [1.0, np.inf]])
@@ -49,7 +68,7 @@ def test_large_groups_are_sampled_and_say_so():
 
 def test_a_number_of_elements_can_be_asked_for():
     space, group = sa.Torus(3), groups.symmetric(3)
-    found = sa.invariance_discrepancy(np.sum, space, group, space.sample(5, 0), n_elements=7)
+    found = sa.invariance_discrepancy(lambda X: X[:, 0], space, group, space.sample(5, 0), n_elements=7)
     assert (found.n_elements, found.exhaustive) == (7, False)
 
 

@@ -14,7 +14,7 @@ import specavg as sa
 from specavg import isometries as iso
 from specavg import testing
 from specavg.isometries import fields
-from specavg.spaces import Sphere
+from specavg.spaces import Space, Sphere
 from specavg.testing import LawBroken
 
 
@@ -219,3 +219,21 @@ def test_fields_of_spheres_in_another_order(d):
     dD = space.infinitesimal(field, V)
     assert V.eigenvalue < space.eigenspace(degree).eigenvalue / 2
     assert np.abs(expm(0.7 * dD) - space.representation(field.flow(0.7), V)).max() < 1e-11
+
+
+@pytest.mark.parametrize("d, degree", [(4, 0), (4, 7), (5, 4), (8, 3)])
+def test_interpolated_derivatives_are_those_of_each_circle(d, degree):
+    # One least-squares problem for the sum over all circles and angles; circle by circle it was one for each.
+    space, field = Sphere(d), fields.rotation(skew(d, d))
+    V = space.eigenspace(degree)
+    dD = space.infinitesimal(field, V)
+    assert np.abs(dD + dD.T).max() < 1e-14
+    assert np.abs(dD - Space._infinitesimal(space, field, V)).max() < 1e-12
+
+
+def test_weights_of_a_fast_circle_in_four_dimensions_are_integers():
+    A = np.zeros((4, 4))
+    A[0, 1], A[1, 0], A[2, 3], A[3, 2] = -1, 1, -1000, 1000
+    weights = np.linalg.eigvalsh(1j * Sphere(4).infinitesimal(fields.rotation(A), Sphere(4).eigenspace(2)))
+    assert np.abs(np.unique(np.round(weights)) - [-2000, -1001, -999, -2, 0, 2, 999, 1001, 2000]).max() == 0
+    assert np.abs(weights - np.round(weights)).max() < 1e-9

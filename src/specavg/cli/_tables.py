@@ -94,6 +94,10 @@ def _reading(path: Path, kind: str, *errors: type[Exception]) -> Generator[None]
     """Name the file in what its reader refuses."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        what = f"it is not text in UTF-8 (it has a byte {byte:#04x}). Save it in that encoding"
+        raise UserError(f"{path} cannot be read as {kind}: {what}") from None
     except (ValueError, OSError, *errors) as error:
         raise UserError(f"{path} cannot be read as {kind}: {error}") from None
 
@@ -161,7 +165,7 @@ def _open_parquet(path: Path) -> Table:
     def pieces(columns: list[str]) -> Iterator[Any]:
         with _reading(path, "Parquet", pyarrow.ArrowException), parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
-                yield batch.to_pandas()
+                yield batch.to_pandas(ignore_metadata=True)  # an index of pandas is a column as others are
 
     return Table(path, names, rows, pieces)
 

@@ -120,9 +120,10 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
 
     *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
-    `crystal_symmetry(..., specimen="C∞")`) are integrated with one node on each orbit. Kernels are averaged over such
-    turns in closed form: on spheres by a Bessel function, on rotations turned from one side by the kernel of the
-    direction that they leave alone. Under other groups with a continuous part there are no kernels.
+    `crystal_symmetry(..., specimen="C∞")`), or the shifts of a torus, are integrated with one node on each orbit.
+    Kernels are averaged over such turns in closed form: on spheres by a Bessel function, on rotations turned from one
+    side by the kernel of the direction that they leave alone. Under other groups with a continuous part there are no
+    kernels.
 
     *Series* minimise the unbiased estimate Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)) of their L² risk, over all cutoffs up to
     the given one and a grid of t.

@@ -135,8 +135,20 @@ def invariance_discrepancy(
 
 
 def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
-    """Its values at the points, all of them finite: the maximum of |NaN − NaN| would be no proof of anything."""
-    values = np.asarray(function(X), dtype=float)
+    """Its values, one for each point and all finite: the maximum of |NaN − NaN| would be no proof of anything."""
+    given = np.asarray(function(X))
+    if given.dtype.kind in "OSUT" and any(isinstance(value, str) for value in given.flat):
+        raise ValueError(
+            f"predictions are texts such as {str(given.flat[0])!r}, and a discrepancy is a difference of numbers. Of a "
+            "classifier give the probabilities: invariance_discrepancy(model.predict_proba, ...)"
+        )
+    values = given.astype(np.float64)
+    if values.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"predictions at {len(X)} points have shape {values.shape}, and there must be one for each point: values "
+            "that belong to no point cannot be compared. Give a function of the whole table, X of shape "
+            f"(n, {X.shape[1]}) to n values"
+        )
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         row = int(wrong[0, 0]) if wrong.shape[1] else 0

@@ -9,25 +9,30 @@ element of each connected component.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array, components
+from specavg._config import require_memory
 from specavg._random import OWN_SEED
-from specavg.estimators._quadrature import Quadrature
+from specavg.estimators._quadrature import HIGHEST_DIMENSION, Quadrature
 from specavg.functions._one_direction import Direction
 from specavg.groups import Group
+from specavg.groups.recognition._continuous_part import shift_directions
 from specavg.invariants import InvariantBasis
 from specavg.invariants._acting_group import group_order
 from specavg.invariants.solvers._functions_of_a_direction import reduction_to_directions
 from specavg.isometries import Isometry
-from specavg.isometries.fields import RotationField
-from specavg.spaces import Space, Sphere
+from specavg.isometries._affine import exact_inverse
+from specavg.isometries.fields import RotationField, ShiftField
+from specavg.spaces import Space, Sphere, Torus
+from specavg.spaces._lattice_reduction import reduced
 from specavg.spaces._sphere import degree_up_to, gauss_gegenbauer
 from specavg.spaces._von_mises import OnSphere, VonMises
 
@@ -263,6 +268,8 @@ def orbit_space(space: Space, group: Group) -> OrbitSpace:
         return OrbitSpace(space.von_mises, group)
     if isinstance(space, Sphere):
         return _turned_sphere(space.n_features, group) or OrbitSpace(None, group)
+    if isinstance(space, Torus):
+        return OrbitSpace(None, group, _rule_across_shifts(space, group))
     reduction = reduction_to_directions(space, group)
     if reduction is None:
         return OrbitSpace(None, group)
@@ -303,6 +310,59 @@ def _turned_sphere(d: int, group: Group) -> OrbitSpace | None:
 
     family = AroundAnAxis(turned, still)
     return OrbitSpace(family, _without_fields(group), rule if count == 1 else None)
+
+
+def _rule_across_shifts(space: Torus, group: Group) -> Quadrature | None:
+    """A rule with one node on each orbit of the shifts; None where the rule of the space is the best known.
+
+    Invariant functions are waves of frequencies k with k·v = 0 for each direction v. The last q rows of R, a basis of
+    all frequencies, are a short basis of these: the waves are those of a torus of q dimensions, whose point u is the
+    orbit of R⁻¹(0, u).
+    """
+    fields = [space.check_field(field) for field in group.fields]
+    exact = [field for field in fields if isinstance(field, ShiftField) and field.is_exact]
+    if len(exact) < len(fields):
+        return None
+    R, q = _frequencies_across([shift_directions(field) for field in exact], space.dim)
+    if not 0 < q <= HIGHEST_DIMENSION:
+        return None
+    lengths = np.linalg.cholesky(np.linalg.inv(space.cell.metric))  # |kL| of a frequency k, in units of 2π
+    R[-q:] = reduced(R[-q:] @ lengths).change @ R[-q:]
+    waves = R[-q:] @ lengths
+    reach = np.sqrt(np.diag(np.linalg.inv(waves @ waves.T))) / (2 * np.pi)
+    lifted = exact_inverse(R)[:, -q:].T.astype(np.float64)
+
+    def rule(max_eigenvalue: float) -> tuple[Array, Array]:
+        counts = 2 * np.floor(reach * max_eigenvalue**0.5 * (1 + 1e-9)) + 1
+        total = float(counts.prod())
+        require_memory(8.0 * 3 * total * space.dim, f"a grid of {total:.3g} nodes across shifts", "Lower the cutoff.")
+        axes = np.meshgrid(*[np.arange(n) / n for n in counts], indexing="ij")
+        u = np.stack([axis.ravel() for axis in axes], axis=1)
+        return space.cell.wrapped(u @ lifted), np.full(len(u), 1.0 / len(u))
+
+    return rule
+
+
+def _frequencies_across(directions: Sequence[Sequence[int]], d: int) -> tuple[NDArray[np.int64], int]:
+    """A basis of all integer vectors, as rows, and how many of the last ones span those across all `directions`.
+
+    Euclid's algorithm on the rows: of those left, one keeps a product with a direction that is not zero.
+    """
+    rows = [[int(i == j) for j in range(d)] for i in range(d)]
+    first = 0
+    for direction in directions:
+        while True:
+            left = [(abs(v), i, v) for i in range(first, d) if (v := sum(map(mul, rows[i], direction)))]
+            if len(left) < 2:
+                break
+            _, pivot, step = min(left)
+            for _, i, v in left:
+                if i != pivot:
+                    rows[i] = [a - v // step * b for a, b in zip(rows[i], rows[pivot], strict=True)]
+        if left:
+            rows[first], rows[left[0][1]] = rows[left[0][1]], rows[first]
+            first += 1
+    return np.array(rows, dtype=np.int64), d - first
 
 
 def _without_fields(group: Group) -> Group:

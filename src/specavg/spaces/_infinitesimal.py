@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,12 +36,18 @@ def circle_derivative(representation: Callable[[float], Array], weight: int) -> 
     """
     if weight == 0:
         return np.zeros_like(representation(0.0))
-    nodes = 2 * weight + 1
     total: Array | float = 0.0
-    for j in range(1, weight + 1):
-        D = representation(2 * np.pi * j / nodes)
-        total = total + (-1) ** (j + 1) / (2 * np.sin(np.pi * j / nodes)) * (D - D.T)
+    for t, share in circle_angles(weight):
+        D = representation(t)
+        total = total + share * (D - D.T)
     return np.asarray(total, dtype=np.float64)
+
+
+def circle_angles(weight: int) -> Iterator[tuple[float, float]]:
+    """The angles t_j of `circle_derivative`, and the factors of D(t_j) − D(t_j)ᵀ."""
+    nodes = 2 * weight + 1
+    for j in range(1, weight + 1):
+        yield 2 * np.pi * j / nodes, (-1) ** (j + 1) / (2 * np.sin(np.pi * j / nodes))
 
 
 def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Array:

@@ -22,7 +22,8 @@ from specavg.functions._zonal_sums import gegenbauer_sum
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
-from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._infinitesimal import circle_angles
+from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, VonMises
@@ -132,11 +133,15 @@ class Sphere(Space):
             return degree * field.matrix.T
         if self._d == 3:
             return wigner_derivative(field.matrix, degree).T
-
-        def along(circle: Field) -> Array:  # harmonics have frequencies up to their degree
-            return circle_derivative(lambda t: self.representation(circle.flow(t), eigenspace), degree)
-
-        return np.sum([speed * along(circle) for speed, circle in field.circles()], axis=0)
+        # Harmonics have frequencies up to their degree. Interpolation is linear: values at all angles of all circles
+        # are added, and one least-squares problem is solved in place of one for each.
+        X, solve = interpolation(self, eigenspace)
+        moved = np.zeros((len(X), eigenspace.dim))
+        for speed, circle in field.circles():
+            for t, share in circle_angles(degree):
+                moved += speed * share * self._evaluate(eigenspace, self._act(circle.flow(t), X))
+        D, _ = solve(moved)
+        return D - D.T
 
     def _membership_error(self, X: Array) -> Array:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
