@@ -92,8 +92,9 @@ class InvariantEstimator(Savable, BaseEstimator):
         return self._basis(cutoff, order, BASIS_SECONDS)
 
     def _take_basis(self, basis: InvariantBasis) -> None:
-        """Work with `basis` from now on."""
+        """Work with `basis` from now on, and forget the sums over earlier data."""
         self.basis_, self.cutoff_ = basis, basis.cutoff
+        vars(self).pop("moments_", None)
 
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""

@@ -178,7 +178,6 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             basis: Any = self._default_basis(len(data.points)) if cutoff is None else self._basis(cutoff)
             data = replace(data, basis=basis)
             candidates = self._searched(data, alpha)
-            vars(self).pop("moments_", None)
             self._take_basis(basis)
             self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, None)
             self._question_error(points, targets, len(data.points), rows)

@@ -192,28 +192,26 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         if gradient is not None:
             return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
-        order, cutoff = self._order(), self._cutoff()
         weights, unit = relative_weights(sample_weight, points)
-        alpha = checked_alpha(self.alpha, unit)
+        alpha, order, cutoff = checked_alpha(self.alpha, unit), self._order(), self._cutoff()
         data = RidgeData.of(self._canonical(points), targets, weights)
+        outputs, only = targets.shape[1:], 1 if data.is_constant else None  # constant targets leave nothing to choose
+
+        def candidates_of(basis: InvariantBasis) -> list[Spectrum]:
+            return self._candidates(basis)[:only]
+
         with one_thread(data.count):
-            only = 1 if data.is_constant else None  # then there is nothing to choose by
-
-            def candidates_of(basis: InvariantBasis) -> list[Spectrum]:
-                return self._candidates(basis)[:only]
-
+            # Some of the rows choose the functions and a few spectra; all rows choose among these, and the penalty.
             searched = searched_basis(self._bases(data.points, order, cutoff)[:only], data, candidates_of, alpha)
             basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
-            problem = data.problem(basis, searched.features, candidates, alpha)
-            vars(self).pop("moments_", None)
             self._take_basis(basis)
-            fit = self._solved(problem, candidates, alpha)
+            fit = self._solved(data.problem(basis, searched.features, candidates, alpha), candidates, alpha)
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
-                at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
-                basis, fit = grown(data, basis, fit, at, self._candidates)
+                basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
+                basis, fit = grown(data, basis, fit, basis_at, self._candidates)
                 self._take_basis(basis)
-            self._keep(fit.of_weights(unit), targets.shape[1:], None)
-            if not question_vectors(basis, targets.shape[1:], self.loo_error_):
+            self._keep(fit.of_weights(unit), outputs, None)
+            if not question_vectors(basis, outputs, self.loo_error_):
                 self._question_error(points, targets, data.count, data.count)
             return self
 
@@ -234,7 +232,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
                 problem = partial(GradientProblem, values, slopes)
                 found.append((basis, best_ratio(problem, guess, basis, self._candidates(basis), alpha)))
             basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
-            vars(self).pop("moments_", None)
             self._take_basis(basis)
             fit = self._solved(data.problem(basis, ratio), candidates, alpha)
             self._keep(fit.of_weights(unit), (), len(data.points))

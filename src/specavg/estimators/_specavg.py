@@ -158,7 +158,6 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         if sample_weight is not None:
             weights = weights_or_ones(sample_weight, points)
             columns, weight, count = weights[:, None] * columns, float(weights.sum()), int(np.count_nonzero(weights))
-        vars(self).pop("moments_", None)
         if sample_weight is None:
             _question_intervals(self._space(), points)
         order = self._order()

@@ -64,7 +64,6 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
     def _fit_stream(self, stream: Stream) -> Self:
         """Fit on chunks, all or nothing."""
         with _all_or_nothing(self):
-            vars(self).pop("moments_", None)
             self._take_features(stream)
             self._take_stream_basis(stream)
             moments = _not_empty(self._moments(stream))
