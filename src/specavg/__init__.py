@@ -5,8 +5,9 @@ Everything is imported when it is first used, so that ``import specavg`` costs l
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from specavg._lazy_names import lazy_names
 
 __version__ = "0.2.0"
 
@@ -91,29 +92,26 @@ if TYPE_CHECKING:
     from specavg.molecules import InvariantPotential
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 
-
-_HOMES = {  # of the names that are not modules themselves
-    "_config": ("config",),
-    "discovery": ("discover_symmetry",),
-    "estimators": (
-        *("EquivariantKernelRidge", "InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"),
-        *("SpecAvgRegressor", "Symmetrized", "invariance_discrepancy", "symmetry_test"),
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "._config": "config",
+        ".discovery": "discover_symmetry",
+        ".estimators": (
+            "EquivariantKernelRidge InvariantDensity InvariantFeatures InvariantKernelRidge SpecAvgRegressor "
+            "Symmetrized invariance_discrepancy symmetry_test"
+        ),
+        ".groups": "Group",
+        ".invariants": "equivariant_basis invariant_basis invariant_tensors",
+        ".io": "load",
+        ".molecules": "InvariantPotential",
+        ".spaces": "Circle Interval Power Product Rotations Sphere Stiefel Torus",
+    },
+    modules=(
+        "baselines crystals datasets discovery estimators experiments groups invariants io isometries molecules plot "
+        "spaces testing textures theory"
     ),
-    "groups": ("Group",),
-    "invariants": ("equivariant_basis", "invariant_basis", "invariant_tensors"),
-    "io": ("load",),
-    "molecules": ("InvariantPotential",),
-    "spaces": ("Circle", "Interval", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME_OF:
-        return getattr(import_module(f"specavg.{_HOME_OF[name]}"), name)
-    if name in __all__:
-        return import_module(f"specavg.{name}")
-    raise AttributeError(f"module 'specavg' has no attribute {name!r}")
+)
 
 
 def __dir__() -> list[str]:

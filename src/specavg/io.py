@@ -11,7 +11,8 @@ from typing import Any
 
 from specavg import estimators, molecules
 from specavg.persistence._container import FORMAT_VERSION, ModelFileError, read_container
-from specavg.persistence._saved_model import Savable, read_model
+from specavg.persistence._savable import Savable
+from specavg.persistence._saved_model import read_model
 
 __all__ = ["FORMAT_VERSION", "ModelFileError", "load"]
 

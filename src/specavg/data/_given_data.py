@@ -16,7 +16,6 @@ from specavg.groups import Group, Representation, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.invariants._basis_table import BasisTable
-from specavg.invariants._plan import reach
 from specavg.spaces import Power, Product, Rotations, Space, Torus
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
@@ -363,6 +362,8 @@ def _how_to_have_more(basis: BasisTable) -> str:
     """Advice that the forecasts of the solvers allow to be followed."""
     if not isinstance(basis, InvariantBasis):
         return f"More functions may help: give max_invariant_dim={4 * basis.dim}."
+    from specavg.invariants._plan import reach
+
     found = reach(basis.space, basis.group, basis.order, basis.cutoff.value, _PATIENCE)
     if found.eigenvalue is None:
         return (

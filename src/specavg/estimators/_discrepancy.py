@@ -13,7 +13,6 @@ from specavg._arrays import Array
 from specavg._messages import shown
 from specavg.functions._few_rows import FEW_ROWS
 from specavg.groups import Group, Representation
-from specavg.invariants import EquivariantBasis
 from specavg.invariants._acting_group import check_group, group_order
 from specavg.invariants._equivariant_basis import output_representation
 from specavg.isometries import Isometry
@@ -162,7 +161,7 @@ def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
 
 def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Isometry], Array] | None:
     """The matrix ρ(g) by which the outputs of an equivariant model move; None where they do not."""
-    if not isinstance(basis, EquivariantBasis) or basis.output.is_trivial:
+    if getattr(basis, "output", None) is None or basis.output.is_trivial:
         return None
     output = model.output
     if not isinstance(output, Representation):  # a named kind is known for every isometry

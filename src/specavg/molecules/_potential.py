@@ -22,7 +22,7 @@ from specavg.molecules._energy_posterior import EnergyPosterior
 from specavg.molecules._equations import Equations
 from specavg.molecules._geometries import Observed, positions_of
 from specavg.molecules._terms import MoleculeTerms, like_atoms
-from specavg.persistence._saved_model import Savable
+from specavg.persistence._savable import Savable
 from specavg.regression._target_units import Units
 
 # Distances that are evaluated at a time. Their arrays stay in cache and need no new pages of memory: energies and

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from specavg.isometries import Isometry
 from specavg.persistence._bases import Basis, basis_arrays, describe_basis, read_basis
 from specavg.persistence._container import ModelFileError, write_container
 from specavg.persistence._plain_values import DescriptionError
+from specavg.persistence._savable import Savable
 from specavg.persistence._values import describe, read
 from specavg.spaces import Space
 
@@ -27,68 +28,26 @@ _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by 
 _VALUES = Space | Group | Isometry | Representation
 
 
-class Savable:
-    """An estimator with `save`; `specavg.load` brings it back.
+def write_model(model: Savable, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to one file, as `Savable.save` says."""
+    from sklearn.utils.validation import check_is_fitted
 
-    A subclass lists what it must not keep in `not_saved` (the loaded model has None there), the fitted state behind
-    an underscore in `saved_private`, and the classes of small records it holds in `saved_records`.
-    """
-
-    not_saved: ClassVar[tuple[str, ...]] = ()
-    saved_private: ClassVar[tuple[str, ...]] = ()
-    saved_records: ClassVar[tuple[type, ...]] = ()
-    has_basis: ClassVar[bool] = True
-
-    def __dir__(self) -> list[str]:
-        """Without what only this file asks for: tab completion shows what users call."""
-        machinery = {name for name in vars(Savable) if not name.startswith("_") and name != "save"}
-        return sorted(set(super().__dir__()) - machinery)
-
-    def check_points(self) -> NDArray[np.float64]:
-        """Points at which a model that is read must predict what it predicted when it was saved."""
-        return cast(Any, self).basis_.space.sample(4, random_state=np.random.default_rng(1))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file that runs no code when it is read.
-
-        The file is a zip: `model.json` says what the model is, arrays lie beside it, and `SHA256SUMS` guards
-        both. `specavg.load(path)` gives a model whose predictions have the same bits, standard deviations included.
-
-        Parameters
-        ----------
-        path : path-like
-            Written completely or not at all; a file that is there already is replaced.
-
-        Notes
-        -----
-        "The same bits" is meant for the same points in the same call, on the same machine with the same versions of
-        NumPy and SciPy and the same number of threads for linear algebra (``OMP_NUM_THREADS``). Predictions on tori,
-        spheres and rotations do not depend on that number. On Stiefel manifolds, whose functions are computed
-        by linear algebra, they agree to 1e-13 of their size if the number differs; standard deviations, which are
-        matrix products, to the last digits.
-
-        For an `InvariantKernelRidge` of D functions fitted to n points most of the file are the 8·D·min(n, D) bytes
-        that standard deviations need: 19 MB for 1000 points on Torus(10) with 2268 functions. These numbers do not
-        compress. Models fitted by conjugate gradients, and all others, need 8·D bytes and what describes the basis.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(cast(Any, self))
-        writer = _Writer()
-        parameters = {
-            name: None if name in self.not_saved else value
-            for name, value in cast(Any, self).get_params(deep=False).items()
-        }
-        document = {
-            "library": f"specavg {_version()}",
-            "class": type(self).__name__,
-            "parameters": {name: writer.value(value, name) for name, value in parameters.items()},
-            "fitted": {name: writer.value(value, name) for name, value in sorted(_fitted(self).items())},
-        }
-        points = self.check_points()
-        writer.arrays["check_points"] = points
-        writer.arrays["check_outputs"] = _outputs(self, points)
-        write_container(path, document, writer.arrays)
+    check_is_fitted(cast(Any, model))
+    writer = _Writer()
+    parameters = {
+        name: None if name in model.not_saved else value
+        for name, value in cast(Any, model).get_params(deep=False).items()
+    }
+    document = {
+        "library": f"specavg {_version()}",
+        "class": type(model).__name__,
+        "parameters": {name: writer.value(value, name) for name, value in parameters.items()},
+        "fitted": {name: writer.value(value, name) for name, value in sorted(_fitted(model).items())},
+    }
+    points = model.check_points()
+    writer.arrays["check_points"] = points
+    writer.arrays["check_outputs"] = _outputs(model, points)
+    write_container(path, document, writer.arrays)
 
 
 def read_model(
