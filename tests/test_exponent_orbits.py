@@ -7,6 +7,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups, isometries
+from specavg.functions import _chebyshev_orbits
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 
 REFLECTION = isometries.signed_permutation([0], [-1])
@@ -95,3 +96,14 @@ def test_derivatives_of_a_high_degree_are_accurate_at_the_ends():
     x = np.array([[1.0, 1.0], [-1.0, 1.0]])
     wanted = np.sort([k * k * np.sqrt(2) * (np.sqrt(2) if j else 1.0) for k in range(21) for j in range(21 - k)])
     np.testing.assert_allclose(np.sort(functions.gradient(x)[0, :, 0]), wanted, rtol=1e-12)  # T_k'(1) = k²
+
+
+def test_slopes_by_plain_numpy_are_those_of_the_loop(monkeypatch):
+    space = sa.Power(sa.Interval(-1.0, 3.0), 5)
+    basis = sa.invariant_basis(space, groups.cyclic_shifts(5), max_invariant_dim=120, order="degree")
+    points = space.sample(30, random_state=0)
+    points[0] = 3.0  # where arccos has no derivative
+    plain = basis.gradient(points)
+    monkeypatch.setattr(_chebyshev_orbits, "_PLAIN_SLOPES", 0)
+    looped = basis.gradient(points)
+    np.testing.assert_allclose(plain, looped, rtol=0, atol=1e-13 * np.abs(looped).max())

@@ -32,10 +32,68 @@ model.gradient(X[:100])
 sa.invariance_discrepancy(model, space, group, X[:100], n_elements=20, random_state=0)
 print(sorted({{"numba", "sympy", "dask", "matplotlib"}} & set(sys.modules)))
 """
+OTHERS = {
+    "density on T²": """
+space = sa.Torus(2)
+X = space.sample(200, random_state=0)
+sa.InvariantDensity(space, sa.groups.hyperoctahedral(2)).fit(X).score_samples(X)
+""",
+    "density on S²": """
+space = sa.Sphere(3)
+X = space.sample(200, random_state=0)
+sa.InvariantDensity(space, sa.groups.point_group("Oh")).fit(X).score_samples(X)
+""",
+    "potential": """
+import numpy as np
+R = np.array([[0.0, 0, 0], [0, 0.76, 0.59], [0, -0.76, 0.59]]) + 0.05 * np.random.default_rng(0).normal(size=(60, 3, 3))
+v = R[:, 1:] - R[:, :1]
+r = np.linalg.norm(v, axis=2, keepdims=True)
+slopes = 2 * (r - 0.96) * v / r
+forces = np.concatenate([slopes.sum(axis=1, keepdims=True), -slopes], axis=1)
+model = sa.molecules.InvariantPotential(["O", "H", "H"]).fit(R, ((r - 0.96) ** 2).sum(axis=(1, 2)), forces=forces)
+model.predict(R)
+model.forces(R)
+""",
+}
+# What a fit and a prediction of `InvariantKernelRidge` have no use for.
+NOT_NEEDED = {
+    "estimators._density",
+    "estimators._equivariant_kernel_ridge",
+    "estimators._specavg",
+    "estimators._symmetry_test",
+    "invariants._equivariant_basis",
+    "invariants._plan",
+    "persistence._saved_model",
+    "persistence._values",
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_few_points_need_no_compiler(case):
-    done = subprocess.run([sys.executable, "-c", SCRIPT.format(case=case)], capture_output=True, text=True)
+    assert _run(SCRIPT.format(case=case)).stdout.split() == ["[]"]
+
+
+@pytest.mark.parametrize("lines", OTHERS.values(), ids=OTHERS)
+def test_few_points_of_other_models_need_no_compiler(lines):
+    done = _run(f"import sys\nimport specavg as sa\n{lines}\nprint('numba' in sys.modules)")
+    assert done.stdout.split() == ["False"]
+
+
+def test_a_fit_imports_what_it_needs():
+    script = SCRIPT.format(case=CASES["copies of a circle"])
+    done = _run(f"{script}\nprint(*(m.removeprefix('specavg.') for m in sys.modules))")
+    imported = set(done.stdout.split())
+    assert "estimators._kernel_ridge" in imported
+    assert not imported & NOT_NEEDED
+
+
+def test_invariant_tensors_need_numpy_only():
+    lines = "sa.invariant_tensors(sa.groups.point_group('D3d'), 'ijkl=jikl=klij').names"
+    done = _run(f"import sys\nimport specavg as sa\n{lines}\nprint('scipy' in sys.modules, 'sklearn' in sys.modules)")
+    assert done.stdout.split() == ["False", "False"]
+
+
+def _run(script: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["[]"]
+    return done

@@ -5,14 +5,14 @@ import pytest
 from cases import H4, random_rotation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, qr
 from scipy.sparse import csr_array
 from scipy.stats import ortho_group
 
 import specavg as sa
 from specavg import isometries
 from specavg.invariants import fixed_space
-from specavg.invariants._certified_null_space import _triangular, independent_blocks
+from specavg.invariants._certified_null_space import _largest_rows, _triangular, independent_blocks
 
 
 def rotation(angle):
@@ -208,3 +208,12 @@ def test_the_basis_is_that_of_the_space_and_not_of_its_computation():
     np.testing.assert_allclose(_triangular(Q @ turn), _triangular(Q), atol=1e-14)
     np.testing.assert_allclose(_triangular(Q).T @ _triangular(Q), np.eye(4), atol=1e-14)
     np.testing.assert_allclose(_triangular(Q) @ _triangular(Q).T, Q @ Q.T, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_rows_are_chosen_as_by_a_pivoted_decomposition(kind):
+    rng = np.random.default_rng(0)
+    for m, r in ((9, 2), (40, 7), (81, 16)):
+        Q = rng.normal(size=(m, r)) + (1j * rng.normal(size=(m, r)) if kind is complex else 0)
+        _, order = qr(Q.conj().T, mode="r", pivoting=True)
+        assert _largest_rows(Q).tolist() == order[:r].tolist()

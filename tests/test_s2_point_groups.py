@@ -9,6 +9,7 @@ from scipy.special import eval_legendre
 
 import specavg as sa
 from specavg import groups
+from specavg.functions._functions import Functions
 from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import wigner_matrices
 from specavg.invariants._certified_null_space import UnclearRank
@@ -184,3 +185,12 @@ def test_saved_functions_are_played_back_bit_by_bit(tmp_path):
     model = sa.SpecAvgRegressor(S2, turned("O", random_rotation(8)), max_eigenvalue=12 * 13.0).fit(X, X[:, 0] ** 4)
     model.save(tmp_path / "model.specavg")
     assert np.array_equal(sa.load(tmp_path / "model.specavg").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", ["C3", "C4v", "Td", "Oh"])
+def test_values_from_the_orders_that_matter_are_those_from_all(name):
+    basis = sa.invariant_basis(sa.Sphere(3), groups.point_group(name), max_dim=60**2)
+    points = sa.Sphere(3).sample(20, random_state=0)
+    points[0] = [0.0, 0.0, 1.0]
+    every = Functions.evaluate(basis.functions, points)
+    np.testing.assert_allclose(basis.evaluate(points), every, rtol=0, atol=1e-13 * np.abs(every).max())

@@ -14,7 +14,6 @@ from specavg._messages import shown
 from specavg.functions._few_rows import FEW_ROWS
 from specavg.groups import Group, Representation
 from specavg.invariants._acting_group import check_group, group_order
-from specavg.invariants._equivariant_basis import output_representation
 from specavg.isometries import Isometry
 
 if TYPE_CHECKING:
@@ -163,6 +162,8 @@ def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Iso
     """The matrix ρ(g) by which the outputs of an equivariant model move; None where they do not."""
     if getattr(basis, "output", None) is None or basis.output.is_trivial:
         return None
+    from specavg.invariants._equivariant_basis import output_representation
+
     output = model.output
     if not isinstance(output, Representation):  # a named kind is known for every isometry
         return lambda g: output_representation(space, Group([g]), output).images[0].matrix

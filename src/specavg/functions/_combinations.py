@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg.functions._few_rows import few_rows
 from specavg.functions._functions import Functions
 from specavg.functions._mapped_functions import Mapped
 
@@ -70,6 +71,18 @@ class Blockwise(Mapped):
         self._matrices = matrices
         self._rows, self._columns = (np.cumsum([0, *(Q.shape[axis] for Q in matrices)]) for axis in (0, 1))
         self.dim = int(self._columns[-1])
+
+    def evaluate(self, X: Array) -> Array:
+        row_bytes = self._source.part_bytes if few_rows(len(X)) else None
+        parts = [Q for Q in self._blocks if Q is not None]
+        if row_bytes is None or len(parts) < len(self._blocks):
+            return super().evaluate(X)
+        self._require_values(len(X))
+        values = np.empty((len(X), self.dim))
+        for rows in self.chunks(len(X), row_bytes):
+            for (a, b), part in zip(pairwise(self._ends), self._source.part_values(X[rows], parts), strict=True):
+                values[rows, a:b] = part
+        return values
 
     def _projected(self, rows: Array) -> Array:
         parts = [rows[:, a:b] @ Q for Q, (a, b) in zip(self._matrices, pairwise(self._rows), strict=True)]

@@ -84,6 +84,15 @@ class Functions(abc.ABC):
         raise NotImplementedError
 
     @property
+    def part_bytes(self) -> float | None:
+        """Working memory of `part_values` at one point; None where `values` are the better way."""
+        return None
+
+    def part_values(self, X: Array, parts: Sequence[Array]) -> Iterator[Array]:
+        """φQ for the functions φ of each degree in turn, from those functions that matter."""
+        raise NotImplementedError
+
+    @property
     def copy_table(self) -> FactorTable | None:
         """The table of recurrences that computes functions of one coordinate; None for functions of several."""
         return None

@@ -142,6 +142,27 @@ class S2Harmonics(EulerFamily):
             values[(first + 2 * j)[sine]] = powers.imag[: len(j)][sine] * p[sine]
         return values.T
 
+    @property
+    def part_bytes(self) -> float | None:
+        """Working memory of `part_values` at one point; None where few functions are left out."""
+        used = np.count_nonzero(self._program.used)
+        return None if self.top > _PLAIN_DEGREE or 2 * used > self.top + 1 else 8.0 * 10 * used
+
+    def part_values(self, X: Array, parts: Sequence[Array]) -> Iterator[Array]:
+        x, y, z = normalized(X).T
+        _, used, scale, u, v = self._program
+        orders, each = np.flatnonzero(used), dict(zip(self._degrees, parts, strict=True))
+        powers = self._powers(x + 1j * y)[orders] * scale[orders, None]
+        before, now = np.ones(powers.shape), np.zeros(powers.shape)  # p_{−2} and p_{−1}
+        for degree in range(self.top + 1):  # all orders at once
+            j = orders[: np.searchsorted(orders, degree, side="right")]
+            i, k = degree - j, len(j)
+            before[:k], now[:k] = now[:k], u[j, i, None] * z * now[:k] - v[j, i, None] * before[:k]
+            if degree in each:
+                cosines, sines = each[degree][np.maximum(2 * j - 1, 0)], each[degree][2 * j]
+                part = (powers.real[:k] * now[:k]).T @ cosines
+                yield part + (powers.imag[:k] * now[:k]).T @ sines if sines[j > 0].any() else part
+
     def _plain_combination(self, X: Array, C: Array) -> Array:
         if self.top > _PLAIN_DEGREE or C.shape[1] > FEW_COLUMNS:
             return super()._plain_combination(X, C)
@@ -162,9 +183,6 @@ class S2Harmonics(EulerFamily):
         """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
         x, y, z = normalized(X).T
         top, used, scale, u, v = self._program
-        power = np.ones((top + 1, len(X)), dtype=np.complex128)
-        for j in range(top):
-            power[j + 1] = power[j] * (x + 1j * y)
         orders = np.flatnonzero(used)
 
         def steps() -> Iterator[tuple[Any, Any, Any]]:
@@ -176,7 +194,14 @@ class S2Harmonics(EulerFamily):
                     before, now = now, u[left, i, None] * z * now - v[left, i, None] * before
                 yield left, i + left, now
 
-        return power[orders] * scale[orders, None], steps()
+        return self._powers(x + 1j * y)[orders] * scale[orders, None], steps()
+
+    def _powers(self, w: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """w^0, w^1, … up to the highest order."""  # (n,) -> (top + 1, n)
+        power = np.ones((self.top + 1, len(w)), dtype=np.complex128)
+        for j in range(self.top):
+            power[j + 1] = power[j] * w
+        return power
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         if self._few(len(X)):

@@ -102,6 +102,9 @@ def unpacked(matrix: Any) -> NDArray[Any]:
 # it, and B itself is decomposed.
 _CLEAR = 1e-7
 _CLEAR_SQUARE = 1e-6
+# Rows up to which NumPy chooses them one by one. SciPy does so in 40 µs, of many rows in less time; to import it takes
+# 0.13 s, far more than a null space of so few vectors.
+_FEW_ROWS_CHOSEN = 16
 
 
 class UnclearRank(ValueError):
@@ -267,11 +270,13 @@ def _from_square(square: Any, count: int) -> tuple[Array, float] | None:
         )
         if smallest < _CLEAR_SQUARE:
             return None
-        for one in np.flatnonzero(null.any(axis=1)) if vectors.shape[1] > 1 else ():
-            vectors[one][:, null[one]] = _triangular(vectors[one][:, null[one]])
         block, column = null.nonzero()
-        if len(block):
-            found.append((members[block], vectors[block, :, column]))
+        if not len(block):
+            continue
+        entries = _turned(vectors[block, :, column])  # a null vector in each row
+        for one in np.flatnonzero(null.sum(axis=1) > 1):
+            entries[block == one] = _triangular(entries[block == one].T).T
+        found.append((members[block], entries))
     Q = np.zeros((m, sum(len(rows) for rows, _ in found)), dtype=square.dtype)
     last = 0
     for rows, entries in found:
@@ -296,19 +301,38 @@ def _triangular(Q: Array) -> Array:
     would be too. Rows are chosen from the largest on; of equal ones, which symmetries make, the first is taken, since
     rows lose a part of their size with their number that is far above rounding.
     """
-    m, r = Q.shape
-    if not r:
-        return Q
-    size = 1.0 - 1e-3 * np.arange(m) / m
-    if r == 1:
-        lead = Q[np.argmax(np.abs(Q[:, 0]) * size), 0]
-        return Q * (np.conj(lead) / abs(lead))
-    from scipy.linalg import qr
-
-    pivoted: Any = qr(Q.conj().T * size, mode="r", pivoting=True, check_finite=False)
-    _, order = pivoted
-    U, R = np.linalg.qr(Q[order[:r]].conj().T)
+    r = Q.shape[1]
+    if r <= 1:
+        return _turned(Q.T).T
+    U, R = np.linalg.qr(Q[_largest_rows(Q * _by_place(len(Q))[:, None])].conj().T)
     return Q @ (U * np.where(np.real(np.diagonal(R)) < 0, -1.0, 1.0))
+
+
+def _turned(rows: Array) -> Array:
+    """Vectors, each with a positive number where it is largest."""  # (k, m) -> (k, m)
+    lead = rows[np.arange(len(rows)), np.argmax(np.abs(rows) * _by_place(rows.shape[1]), axis=1)]
+    return rows * (np.conj(lead) / np.abs(lead))[:, None]
+
+
+def _by_place(m: int) -> Array:
+    """What rows are multiplied by, so that the first of equal ones is the largest."""
+    return 1.0 - 1e-3 * np.arange(m) / m
+
+
+def _largest_rows(rest: Array) -> Any:
+    """As many rows as there are columns: each is the largest in what the others leave of it."""  # (m, r) -> (r,)
+    r = rest.shape[1]
+    if r > _FEW_ROWS_CHOSEN:
+        from scipy.linalg import qr
+
+        pivoted: Any = qr(rest.conj().T, mode="r", pivoting=True, check_finite=False)
+        return pivoted[1][:r]
+    chosen = np.empty(r, dtype=np.intp)
+    for k in range(r):
+        squares = np.einsum("ij,ij->i", rest, rest.conj()).real
+        chosen[k] = i = int(np.argmax(squares))
+        rest = rest - np.multiply.outer(rest @ rest[i].conj(), rest[i] / squares[i])
+    return chosen
 
 
 def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:

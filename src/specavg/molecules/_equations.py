@@ -86,7 +86,7 @@ class Equations:
         pairs = distances(self.R[rows])
         x, slope = self.scale(pairs.r)
         root = np.sqrt(self.weights[rows])
-        values, energies = self.functions.values(x) * root[:, None], np.nan_to_num(self.energies[rows]) * root
+        values, energies = self.functions.evaluate(x) * root[:, None], np.nan_to_num(self.energies[rows]) * root
         if self.forces is None:
             return values[:, None, :], energies[:, None], 0.0
         U, J = internal_directions(pairs, self.R.shape[1])

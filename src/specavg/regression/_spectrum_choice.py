@@ -198,10 +198,12 @@ def _tried(
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
-        # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart.
+        # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart, and
+        # none in a family that is far behind another.
         last = compared.of_the_mean
         while (known := [s for s in grid.spectra if s in compared.found]) and (
-            compared.score(best := min(known, key=compared.score)) < last - _limits.UNDECIDED / problem.count
+            compared.score(best := min(known, key=compared.score))
+            < min(last - _limits.UNDECIDED / problem.count, compared.best + _limits.FAMILY_BEHIND)
         ):
             last = compared.score(best)
             compared.add(grid.around(best))
@@ -229,6 +231,11 @@ class _Comparison:
         self.found: dict[Spectrum, list[_Try]] = {}
         self._scores: dict[Spectrum, float] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
+
+    @property
+    def best(self) -> float:
+        """The best score of all spectra."""
+        return min(self._scores.values(), default=np.inf)
 
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
