@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces._points import certainly_finite
-
-if TYPE_CHECKING:
-    from specavg.invariants import EquivariantBasis
 
 T = TypeVar("T")
 

@@ -74,13 +74,13 @@ class Blockwise(Mapped):
 
     def evaluate(self, X: Array) -> Array:
         row_bytes = self._source.part_bytes if few_rows(len(X)) else None
-        parts = [Q for Q in self._blocks if Q is not None]
-        if row_bytes is None or len(parts) < len(self._blocks):
+        if row_bytes is None:
             return super().evaluate(X)
         self._require_values(len(X))
         values = np.empty((len(X), self.dim))
         for rows in self.chunks(len(X), row_bytes):
-            for (a, b), part in zip(pairwise(self._ends), self._source.part_values(X[rows], parts), strict=True):
+            parts = self._source.part_values(X[rows], self._matrices)
+            for (a, b), part in zip(pairwise(self._columns), parts, strict=True):
                 values[rows, a:b] = part
         return values
 

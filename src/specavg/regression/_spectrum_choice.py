@@ -200,10 +200,10 @@ def _tried(
     for grid in grids:
         # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart, and
         # none in a family that is far behind another.
-        last = compared.of_the_mean
+        last, ahead = compared.of_the_mean, min(map(compared.score, compared.found))
         while (known := [s for s in grid.spectra if s in compared.found]) and (
             compared.score(best := min(known, key=compared.score))
-            < min(last - _limits.UNDECIDED / problem.count, compared.best + _limits.FAMILY_BEHIND)
+            < min(last - _limits.UNDECIDED / problem.count, ahead + _limits.FAMILY_BEHIND)
         ):
             last = compared.score(best)
             compared.add(grid.around(best))
@@ -231,11 +231,6 @@ class _Comparison:
         self.found: dict[Spectrum, list[_Try]] = {}
         self._scores: dict[Spectrum, float] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
-
-    @property
-    def best(self) -> float:
-        """The best score of all spectra."""
-        return min(self._scores.values(), default=np.inf)
 
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
