@@ -64,12 +64,12 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """What it is called in tables."""
+        """The name of the candidate in tables: that of its subgroup, or how its element is written."""
         return repr(self.element) if self.subgroup is None else group_label(self.subgroup)
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Its row of a table, in text."""
+        """The texts of its row of a table, in the order of `_COLUMNS`."""
         probability = "" if math.isnan(self.probability) else f"{self.probability:.3g}"
         accepted = "yes" if self.accepted else "no"
         return self.label, str(self.order or ""), str(self.n_invariant), f"{self.p_value:.2g}", probability, accepted
@@ -85,7 +85,7 @@ def group_label(group: Group) -> str:
 
 
 def unseen_function(information: Information) -> str:
-    """Why no symmetry is returned where every symmetry would do."""
+    """The note of a result without a symmetry, where no function shows in the data: all symmetries fit a constant."""
     if information.variance == 0:
         return "No function is seen: y is constant. Every symmetry would do, and none is returned."
     return (

@@ -88,7 +88,10 @@ class CandidateElements:
 
     @classmethod
     def _some(cls, space: Space, group: Group, eigenspaces: Sequence[Eigenspace], most: int) -> CandidateElements:
-        """Breadth first, with D(h⁻¹gh) = D(h)D(g)D(h)ᵀ; those that move no function of the eigenspaces are left out."""
+        """Short moves, then conjugates of the generators, breadth first: D(h⁻¹gh) = D(h)D(g)D(h)ᵀ.
+
+        Of elements that move all functions of the eigenspaces alike, one is kept.
+        """
         D = [[space.representation(g, V) for V in eigenspaces] for g in group.generators]
         elements, matrices = list[Isometry](), list[list[Array]]()
         marks = np.empty((most, sum(V.dim for V in eigenspaces)))
@@ -136,7 +139,7 @@ def _short_moves(group: Group) -> list[Isometry]:
 
 
 def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
-    """The symmetry that single elements build up."""
+    """The group that accepted elements generate, taken one after the other while the evidence grows."""
     eigenspaces = samples.band()
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
     candidates = CandidateElements.of(samples.space, group, eigenspaces)
@@ -186,7 +189,7 @@ class _Path:
 
     @property
     def subspace(self) -> Subspace:
-        """All the combinations."""
+        """The functions that all elements of the path leave alone."""
         return Subspace.of(self.blocks)
 
     @property
@@ -195,7 +198,7 @@ class _Path:
         return float(1 / np.exp(np.array(self.evidence) - self.evidence[-1]).sum())
 
     def contains(self, candidates: CandidateElements, last: int) -> list[bool]:
-        """Whether each candidate leaves alone all that is left of the functions up to a level."""
+        """Whether each candidate leaves alone all functions up to a level that the elements of the path leave alone."""
         levels = list(zip(self.blocks[:last], candidates.matrices[:last], strict=True))
         return [
             all(left_alone(Q, D[i]).shape[1] == Q.shape[1] for Q, D in levels) for i in range(len(candidates.elements))
@@ -213,7 +216,7 @@ class _Search:
 
     @cached_property
     def start(self) -> _Path:
-        """No element, which leaves everything alone."""
+        """The path without elements: all functions are left alone."""
         return _Path((), (), tuple(np.eye(D.shape[1]) for D in self.candidates.matrices))
 
     @cached_property
@@ -232,7 +235,7 @@ class _Search:
         return p_values_outside(self.information, [self.everything, *self.own], last)[1:].tolist()
 
     def path(self, decay: Decay) -> _Path:
-        """Steps as long as the symmetry with the element is probable enough against that without it.
+        """The path that takes the best element while the group with it is probable enough against the group without it.
 
         The probability before the data is proportional to the order, which an element doubles at least. An element
         that a test refutes is never taken, nor one with which the symmetry is refuted.
@@ -266,7 +269,7 @@ class _Search:
 
 
 def _generated(group: Group, elements: list[Isometry]) -> Group:
-    """The group that elements generate, with the first of them that are enough."""
+    """The group that elements generate, given by as many of the first of them as generate it."""
     order = Group(elements, size=group.size).order
     if order == group.order:
         return group

@@ -128,7 +128,7 @@ def chosen_in_turn(first: T, best_decay_for: Callable[[T], Decay], choice: Calla
 
 
 def p_values_outside(information: Information, subspaces: Sequence[Subspace], last: int) -> Array:
-    """The probability of coefficients so far outside each subspace by chance (Wald's test, levels up to `last`).
+    """The p-value of each subspace: how probable coefficients so far outside of it are by chance (Wald, up to `last`).
 
     The first subspace must be everything. NaN where there are functions outside, and the points cannot tell any of
     them from functions inside: all points on one circle of a sphere, say.

@@ -120,7 +120,7 @@ class _Derivatives:
         return np.stack(rows)
 
     def form(self, coef: Array, V: Array) -> Array:
-        """⟨ξ_i f, ξ_j f⟩, less what noise of covariance V adds to it."""
+        """⟨ξ_i f, ξ_j f⟩ for f with coefficients `coef`, without what their errors of covariance V add on average."""
         total = np.zeros((len(self.algebra.basis),) * 2)
         start = 0
         for D in self.blocks:
@@ -133,7 +133,7 @@ class _Derivatives:
 @final
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """A subalgebra, what it leaves alone, its log evidence, what it cannot explain, and the p-value of that."""
+    """A subalgebra, the functions it leaves alone, its log evidence, what is left unexplained, and the p-value."""
 
     algebra: Subalgebra
     subspace: Subspace
@@ -164,7 +164,7 @@ class _Comparison:
         return self.information.on(self.derivatives.everything.up_to(self.decay.last)).explained()
 
     def trials(self) -> list[_Trial]:
-        """The candidates, the best of those that can be moved with directions adjusted to the data."""
+        """All candidates; the best of those with free directions have them adjusted to the data."""
         information, derivatives = self.information, self.derivatives
         kept = derivatives.everything.levels <= self.decay.last
         V = np.zeros_like(information.A)
@@ -285,7 +285,7 @@ def _isometries(group: Group, choice: _Trial) -> list[Isometry]:
 
 
 def _name(trial: _Trial, generators: Sequence[Isometry] = ()) -> str | None:
-    """How rotations of some directions are called, with the mirrors and half turns that were found beside them."""
+    """The name of rotations of some directions, with the mirrors and half turns that were found beside them."""
     turned, both = trial.algebra.turned, trial.algebra.both
     if len(turned) != 1 or not 2 <= turned[0].shape[1] < len(turned[0]):
         return None

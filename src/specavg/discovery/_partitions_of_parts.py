@@ -156,7 +156,7 @@ class Parts:
         return orthonormal, np.tile(self.levels, len(blocks))
 
     def best_decay(self, blocks: Blocks) -> Decay:
-        """The decay of the largest evidence."""
+        """The decay with which a partition has the largest evidence."""
         return best_decay(*self._orthonormal(blocks))
 
     def evidence(self, blocks: Blocks, decay: Decay) -> float:
@@ -178,7 +178,7 @@ class Parts:
         return coef, np.asarray(V, dtype=np.float64).reshape(*coef.shape, *coef.shape).transpose(0, 2, 1, 3)
 
     def distances(self, blocks: Blocks, last: int) -> tuple[Array, int]:
-        """Squared differences of the coefficients of any two blocks in units of their noise, and of how many."""
+        """Squared distances of the coefficients of any two blocks, in units of noise, and how many coefficients."""
         coef, V = self.coefficients(blocks, last)
         return _distances(coef, V), coef.shape[1]
 
@@ -198,7 +198,7 @@ class Parts:
         return sorted(best)
 
     def reassigned(self, blocks: Blocks, decay: Decay) -> Blocks:
-        """Every part in the block whose coefficients are nearest to its own, as long as the score grows."""
+        """Every part moved to the block whose coefficients are nearest to its own, while the score grows."""
         score = self.score(blocks, decay)
         while True:
             own, V = self._own(decay.last)
@@ -277,7 +277,7 @@ def _distances(coef: Array, V: Array) -> Array:
 
 
 def _inverse(spread: Array) -> Array:
-    """Inverses of covariances, but for directions without data: the same function may be counted with two parts."""
+    """Inverses of covariances, zero along directions without data: one function may be counted with two parts."""
     return np.asarray(np.linalg.pinv(spread, rcond=_RANK_TOLERANCE, hermitian=True), dtype=np.float64)
 
 

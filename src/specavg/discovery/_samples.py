@@ -48,7 +48,7 @@ class Samples:
     def of(
         cls, X: ArrayLike | Iterable[tuple[ArrayLike, ...]], y: ArrayLike | None, space: Space, weights: Any = None
     ) -> Samples:
-        """Checked, or an error."""
+        """The samples of X and y, checked; an error that says what is wrong with them otherwise."""
         if is_dask(X):
             stream = DaskStream(X, y, weights, targets=True)
             given = (X, y, weights)
@@ -96,5 +96,5 @@ class Samples:
 
 
 def first_eigenspaces(space: Space, most: float) -> tuple[Eigenspace, ...]:
-    """The first eigenspaces after the constant, as long as they have at most so many functions together."""
+    """The first eigenspaces after the constant that have at most `most` functions together."""
     return tuple(up_to_dim(islice(space.eigenspaces(), 1, None), most))

@@ -60,7 +60,7 @@ class Subalgebra:
         return self.C[:, : self.dim - sum(q * (q - 1) // 2 for pair in sizes for q in pair)]
 
     def near(self, other: Subalgebra) -> bool:
-        """Whether two subalgebras are the same but for what the noise leaves open."""
+        """Whether two subalgebras span nearly the same fields: two searches that ended in the same place."""
         mine, theirs = (np.linalg.qr(np.asarray(a.C, dtype=float))[0] for a in (self, other))
         return mine.shape == theirs.shape and bool(np.abs(mine @ mine.T - theirs @ theirs.T).max() < _NEAR)
 
@@ -100,7 +100,7 @@ class RotationPart:
         return C
 
     def runs(self, form: Array) -> Iterator[Array]:
-        """Nothing, everything, and runs of eigenvectors of N."""
+        """Candidates for W: no direction, and all runs of neighbours among the eigenvectors of N."""
         d = self.size
         yield np.zeros((d, 0))
         L = self.coordinates(np.eye(d), False, len(form))  # columns: planes (u, w), u < w
@@ -182,7 +182,7 @@ class AlgebraParts:
         return self.joined(algebra.shifts, algebra.turned, both)
 
     def joined(self, shifts: NDArray[np.generic], turned: tuple[Array, ...], both: tuple[bool, ...]) -> Subalgebra:
-        """Some shifts, and the rotations of some directions of each part."""
+        """The subalgebra of some shifts and of the rotations of some directions of each part."""
         r = len(self.basis)
         pieces = [part.coordinates(W, two, r) for part, W, two in zip(self.rotations, turned, both, strict=True)]
         moves = sum(W.shape[1] * (len(W) - W.shape[1]) for W in turned)
@@ -220,7 +220,7 @@ def _null_space(rows: Sequence[Sequence[Fraction]], size: int) -> list[list[Frac
 
 
 def _matrix(field: Field) -> Array:
-    """The skew matrix of a field that turns one thing, or several things together."""
+    """The skew matrix of a field that rotates; where it rotates several copies together, that of one of them."""
     for matrix in field.skew_matrices():
         return matrix
     raise ValueError(f"{field!r} is not a rotation")

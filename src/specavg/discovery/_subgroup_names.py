@@ -98,7 +98,7 @@ def _plainest(directions: list[Array]) -> Array:
 
 
 def _written(direction: Array) -> str:
-    """x, y, z; small whole numbers where the direction has them; else three decimals."""
+    """A direction in text: x, y or z, small whole numbers such as (1, 1, 0), or three decimals."""
     for name, unit in zip("xyz", np.eye(3), strict=True):
         if np.allclose(direction, unit, atol=1e-9):
             return name
@@ -115,7 +115,7 @@ def _known() -> dict[tuple[float, ...], str]:
 
 
 def _signature(elements: list[Isometry]) -> tuple[float, ...]:
-    """The traces, each with the determinant: 10 is more than any trace."""
+    """Traces and determinants of all elements, sorted, one number tr + 10 det for each: no trace reaches 10."""
     matrices = [_matrix(g) for g in elements]
     return tuple(sorted(round(float(np.trace(R)) + 10 * float(np.linalg.det(R)), 6) + 0.0 for R in matrices))
 

@@ -162,7 +162,7 @@ def _posterior(information: Information, lattice: Lattice, subspaces: list[Subsp
 
 
 def _closures(lattice: Lattice, subspaces: list[Subspace], last: int) -> NDArray[np.intp]:
-    """For each subgroup the largest one above it with as many invariant functions up to a level."""
+    """For each subgroup the largest subgroup that contains it and has as many invariant functions up to a level."""
     dims = np.array([int(np.sum(s.levels <= last)) for s in subspaces])
     same = lattice.inside & (dims[:, None] == dims)
     return np.argmax(np.where(same, lattice.orders, 0), axis=1)

@@ -227,7 +227,7 @@ class Lattice:
 
     @cached_property
     def names(self) -> list[str | None]:
-        """What the groups of each class are called, if they are point groups."""
+        """The name of the groups of each class; None where they are no point groups."""
         elements = np.array(self.action.elements, dtype=object)
         return [point_group_name(self.action.space, elements[c.members[0]].tolist()) for c in self.classes]
 

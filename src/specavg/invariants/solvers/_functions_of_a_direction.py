@@ -49,7 +49,7 @@ class FunctionsOfADirection(ClosedForm, DelegatingSolver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return turns_about_an_axis(space, group)
+        return reduction_to_directions(space, group) is not None
 
     def _there(self, eigenspace: Eigenspace) -> Eigenspace:
         return Sphere(3).eigenspace(degree_label(eigenspace))
@@ -62,14 +62,12 @@ class FunctionsOfADirection(ClosedForm, DelegatingSolver):
         return OneDirection(found, directions.axis, transposed=directions.transposed)
 
 
-def turns_about_an_axis(space: Space, group: Group) -> bool:
-    """Whether all turns about one axis act from one side on rotations, and all else respects this axis."""
-    return reduction_to_directions(space, group) is not None
-
-
 @lru_cache(maxsize=64)
 def reduction_to_directions(space: Space, group: Group) -> Reduction | None:
-    """How functions of a rotation become functions of a direction; None where no flow turns about one axis."""
+    """How functions of a rotation become functions of a direction.
+
+    None unless all turns about one axis act from one side, and all other maps of the group take this axis to itself.
+    """
     if not isinstance(space, Rotations) or not group.fields:
         return None
     halves = [two_sided(space.check_field(f), 3) for f in group.fields]

@@ -22,7 +22,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._two_sided_sums import SidedBlock, TwoSidedSums
 from specavg.groups import Group
 from specavg.invariants._certified_null_space import FixedSpace, null_space
-from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
+from specavg.invariants.solvers._functions_of_a_direction import reduction_to_directions
 from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, StoringSolver
 from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.isometries import Isometry, LeftRight, SignedPermutation
@@ -48,7 +48,7 @@ class LeftTimesRight(ClosedForm, StoringSolver[SidedBlocks]):
     def fits(cls, space: Space, group: Group) -> bool:
         if not isinstance(space, MatrixSpace) or not (group.generators or group.fields):
             return False
-        if turns_about_an_axis(space, group):  # functions of one direction are far fewer
+        if reduction_to_directions(space, group) is not None:  # functions of one direction are far fewer
             return False
         solver = cls(space, group)
         return all(len(solver._moving(g)) < 2 for g in group.generators) and all(
