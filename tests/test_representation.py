@@ -389,3 +389,7 @@ def test_tangent_vectors_move_as_points_do():
             refused()
     with pytest.raises(ValueError, match="three components"):
         groups.representation(groups.symmetric(4), "tangent vector")
+
+
+def test_the_minus_of_printed_pages_is_a_minus():
+    assert groups.index_symmetry("ij=\N{MINUS SIGN}ji", 3) == groups.index_symmetry("ij=-ji", 3)

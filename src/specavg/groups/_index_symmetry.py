@@ -286,7 +286,8 @@ def index_symmetry(equations: str, size: int) -> IndexSymmetry:
 @lru_cache(maxsize=64)
 def index_exchanges(equations: str) -> tuple[Exchange, ...]:
     """The group of exchanges of indices that equations generate, sorted."""
-    parts = [_PART.fullmatch(part) for part in "".join(equations.split()).split("=")]
+    plain = "".join(equations.split()).replace("\N{MINUS SIGN}", "-")  # copied from a page, the two look alike
+    parts = [_PART.fullmatch(part) for part in plain.split("=")]
     if not parts or any(part is None for part in parts) or parts[0][1]:  # type: ignore[index]
         raise ValueError(f"{equations!r} are no index symmetries: write for instance 'ij=ji', 'ij=-ji' or 'ijk=ikj'")
     words = [(-1 if part[1] == "-" else 1, part[2]) for part in parts if part is not None]
