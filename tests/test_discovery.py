@@ -671,3 +671,19 @@ def test_rotations_found_in_four_dimensions_have_names(target, group, said):
     X = sa.Sphere(4).sample(1000, random_state=0)
     y = target(X) + 0.02 * np.random.default_rng(0).normal(size=1000)
     assert re.search(f"^The data allow {said}", str(sa.discover_symmetry(X, y, sa.Sphere(4), group)))
+
+
+@pytest.mark.parametrize("group", [groups.orthogonal(4), groups.special_orthogonal(4)], ids=repr)
+@pytest.mark.parametrize("n, noise", [(200, 0.0), (500, 0.05)])
+def test_a_plane_is_found_whose_directions_do_not_stand_out_one_by_one(group, n, noise):
+    # Rotations move the four directions alike on the whole, so that only the field that moves nothing shows the plane.
+    space = sa.Sphere(4)
+    X = space.sample(n, random_state=0)
+    y = np.exp(X[:, 0] ** 2 + X[:, 1] ** 2) + 0.3 * X[:, 2]
+    y += noise * y.std() * np.random.default_rng(0).normal(size=n)
+    found = sa.discover_symmetry(X, y, space, group)
+    assert len(found.fields) == 1
+    matrix = found.fields[0].matrix / np.linalg.norm(found.fields[0].matrix)
+    assert abs(abs(matrix[0, 1]) - np.sqrt(0.5)) < 1e-3
+    other = sa.discover_symmetry(X, y + X[:, 3] * X[:, 0], space, group)  # nothing is left
+    assert other.fields == ()

@@ -3,8 +3,10 @@
 The algebra is divided into parts that commute: shifts, and the algebras so(d) of rotations of d directions. Of so(d)
 the rotations so(W) of some of the directions are looked for. Let L_uw rotate u towards w. If f is invariant under
 so(W), the matrix N_uv = Σ_w ⟨L_uw f, L_vw f⟩ is a multiple of the identity on W: W is spanned by neighbours among its
-eigenvectors. The rotations of the other directions among themselves may come beside them, so(W) + so(W⊥). Of the shifts
-those are looked for that leave alone the frequencies that f surely has: they are rational.
+eigenvectors. In four and more dimensions N may be a multiple of the identity on more than W, as for a function of
+x² + y² on S³; then W is what the fields turn that move f least. The rotations of the other directions among themselves
+may come beside them, so(W) + so(W⊥). Of the shifts those are looked for that leave alone the frequencies that f
+surely has: they are rational.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ class RotationPart:
         return C
 
     def runs(self, form: Array) -> Iterator[Array]:
-        """Candidates for W: no direction, and all runs of neighbours among the eigenvectors of N."""
+        """Candidates for W: nothing, runs of neighbours among eigenvectors of N, and what the least fields turn."""
         d = self.size
         yield np.zeros((d, 0))
         L = self.coordinates(np.eye(d), False, len(form))  # columns: planes (u, w), u < w
@@ -115,6 +117,14 @@ class RotationPart:
         for length in range(2, d + 1):
             for start in range(d - length + 1):
                 yield vectors[:, start : start + length]
+        least = np.linalg.eigh(F)[1]
+        for q in range(2, d - 1) if d > 3 else ():  # in three dimensions these are the runs again
+            turned = np.zeros((d, d))
+            for column in least[:, : q * (q - 1) // 2].T:
+                M = np.zeros((d, d))
+                M[np.triu_indices(d, 1)] = column  # of the planes (u, w), u < w, in this order
+                turned += (M - M.T) @ (M - M.T).T
+            yield np.linalg.eigh(turned)[1][:, -q:]
 
 
 @final
