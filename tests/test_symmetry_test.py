@@ -240,7 +240,46 @@ def test_copies_of_points_raise_no_false_alarms():
     assert alarms <= 6  # 2 expected; 7 or more come once in 300 times
 
 
-@pytest.mark.parametrize("spread", [0.0, 1e-6])
+@pytest.mark.parametrize("jitter", [2e-6, 2e-3])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_repetitions_at_nearly_the_same_place_are_one_sample(jitter, noise):
+    # 5 of 60 alarms were 40 where there is no noise, and 60 of 60 finds 1 where there is.
+    alarms = finds = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = np.repeat(SPACE.sample(100, random_state=rng), 5, axis=0) + jitter * rng.normal(size=(500, 2))
+        y = np.exp(2 * np.cos(np.pi * X[:, 0])) * np.cos(3 * np.pi * X[:, 1]) + np.abs(X[:, 0])
+        y += noise * y.std() * rng.normal(size=500)
+        found = sa.symmetry_test(X, y, SPACE, GROUP)
+        assert 95 <= found.n_samples <= 100
+        alarms += found.p_value < 0.05
+        finds += sa.symmetry_test(X, y + 0.5 * np.sin(np.pi * X[:, 0]), SPACE, GROUP).p_value < 0.05
+    assert alarms <= 8  # 3 expected; 9 or more come once in 300 times
+    assert finds == 60
+
+
+def test_means_over_places_are_those_of_the_functions():
+    rng = np.random.default_rng(0)
+    sites, shift = SPACE.sample(100, random_state=rng), 1e-3 * rng.normal(size=(5, 2))
+    X = (sites[:, None] + shift).reshape(
+        -1, 2
+    )  # the same around every place: its first point would be a shifted function
+    y = even(X)
+    weights = rng.uniform(1, 2, size=500)
+    for ask in ({}, {"sample_weight": weights}, {"n_permutations": 49, "random_state": 0}):
+        found = sa.symmetry_test(X, y, SPACE, GROUP, **ask)
+        assert found.n_samples == 100
+        assert found.p_value > 0.05
+
+
+def test_dense_points_keep_their_rows():
+    for space, n in ((sa.Torus(1), 400), (sa.Torus(1), 5000), (sa.Torus(2), 20_000), (sa.Sphere(3), 300)):
+        X = space.sample(n, random_state=0)
+        group = groups.point_group("Ci") if isinstance(space, sa.Sphere) else groups.sign_flips(space.dim)
+        assert sa.symmetry_test(X, np.cos(np.pi * X[:, 0]), space, group, max_dim=30).n_samples == n
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-6, 1e-3])
 @pytest.mark.parametrize("n_permutations", [0, 19])
 def test_points_that_cannot_tell_prove_nothing(spread, n_permutations):
     X, y = cubic(12, 25)

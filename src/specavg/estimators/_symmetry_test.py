@@ -17,6 +17,7 @@ from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
+from specavg.estimators._alike_points import means_over_places, places_of_points, sketch
 from specavg.estimators._one_thread import one_thread
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
@@ -96,7 +97,8 @@ class SymmetryTest:
     n_invariant : int
         Invariant functions fitted, also beyond the cutoff.
     n_samples : int
-        Samples tested. Copies of a point count once, with the mean of their targets, unless they come in chunks.
+        Samples tested. Copies of a point count once, with the mean of their targets, and so do points that the
+        functions looked at cannot tell apart, if places are at most half as many as points; unless they come in chunks.
     p_value : float
         Probability of a statistic this large if the function is invariant. NaN, with a warning, where the points cannot
         tell: too few of them differ to tell other functions from invariant ones.
@@ -233,8 +235,10 @@ def symmetry_test(
     true symmetry. Up to three dimensions that was too little to be seen; in ten dimensions, where few functions of
     each coordinate can be fitted, it was not: the true symmetry of a kinked function was rejected every time without
     noise, and in a third of the samples with it. Then believe only a test on points that are spread evenly. Noise
-    that is correlated between rows is not covered either, nor are copies of a point in chunks: those of an array are
-    one sample, with the mean of their targets.
+    that is correlated between rows is not covered either, nor are copies of a point in chunks. Those of an array are
+    one sample, with the mean of their targets; so are points nearer to one another than the functions looked at can
+    tell, up to a thousandth of the space: what the model misses there it misses for all of them. Repetitions a
+    hundredth of the space apart may still speak against a true symmetry where there is no noise.
     `benchmarks/symmetry_test_power.csv` has measured rates.
 
     Examples
@@ -253,11 +257,16 @@ def symmetry_test(
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
     with one_thread(math.inf if rows is None else rows):
         columns = _Columns.choose(space, group, rows, max_dim)
-        models = Models(columns.evaluate, columns.pieces(chunks))
+        evaluate, pieces = columns.evaluate, columns.pieces
+        if y is not None:
+            columns, found = _by_place(columns, group, chunks[0], max_dim)
+            if found is not None:  # rows of the functions, in place of points
+                evaluate, pieces, chunks = np.asarray, iter, [found]
+        models = Models(evaluate, pieces(chunks))
         _require_rows(models.count, columns.size, f"{len(columns.beyond)} of them invariant ones beyond max_dim")
         parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
         spans = [columns.span(group), *map(columns.span, parts_of_group)]
-        whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
+        whole, *parts = models.compare(spans, pieces(chunks) if again else None)
         p_values = [whole.p_value, *(part.p_value for part in parts)]
         # No test is no proof: only a group that moves no function at all holds without one.
         told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
@@ -290,6 +299,45 @@ def symmetry_test(
     )
 
 
+def _by_place(
+    columns: _Columns, group: Group, data: tuple[Array, ...], max_dim: float | None
+) -> tuple[_Columns, tuple[Array, ...] | None]:
+    """Functions for as many samples as there are places, with the means of their values, of y and of weights at each.
+
+    Points of one place are those that the functions cannot tell apart. What the model misses there it misses for all
+    of them. None where the points have a place each, or almost. With few places the samples stay as many as they are,
+    with the means of the values: they may tell a little, as copies may.
+    """
+    X, y, *given = data
+    weights = given[0] if given else np.ones(len(y))
+    place: NDArray[np.intp] | None = None
+    while True:
+        found = np.concatenate([sketch(columns.basis.evaluate(part)[:, 1:]) for part in _in_pieces(X)])
+        if place is not None:
+            found = means_over_places(place, weights, [found])
+        more = places_of_points(found, columns.basis.dim, _FEWEST, columns.basis.space.dim)
+        if more is None:
+            break
+        place = more if place is None else more[place]
+        if not _enough(columns.basis.space, int(place.max()) + 1):
+            break
+        columns = _Columns.choose(columns.basis.space, group, int(place.max()) + 1, max_dim)
+    if place is None:
+        return columns, None
+    rows = means_over_places(place, weights, (columns.evaluate(part) for part in _in_pieces(X)))
+    if not _enough(columns.basis.space, len(rows)):
+        return columns, (rows[place], y, *given)
+    return columns, (
+        rows,
+        means_over_places(place, weights, [y[:, None]])[:, 0],
+        np.asarray(np.bincount(place, weights), dtype=np.float64),
+    )
+
+
+def _in_pieces(X: Array) -> list[Array]:
+    return [X[start : start + _PIECE] for start in range(0, len(X), _PIECE)]
+
+
 def _require_rows(rows: int, functions: int, which: str) -> None:
     if rows <= 2 * functions:
         raise ValueError(
@@ -310,6 +358,11 @@ def _require_affordable(space: Space, bound: float, rows: int | None) -> None:
         require_memory(32.0 * count**2, f"a test of {count} functions", "Give a smaller max_dim.")
 
 
+def _enough(space: Space, rows: int) -> bool:
+    """Whether there are rows for the first eigenspace after the constant."""
+    return rows >= _FEWEST * (1 + _first(space).dim)
+
+
 def _first(space: Space) -> Eigenspace:
     """The first eigenspace after the constant."""
     return next(V for V in space.eigenspaces() if V.eigenvalue > 0)
@@ -320,7 +373,7 @@ def _as_chunks(space: Space, X: Any, y: Any, weights: Any, n_permutations: int) 
     if y is not None:
         checked = checked_samples(space, X, y, weights)
         distinct = without_copies(*checked)
-        if len(distinct[1]) >= _FEWEST * (1 + _first(space).dim):  # else the points may tell a little as they are
+        if _enough(space, len(distinct[1])):  # else the points may tell a little as they are
             checked = distinct
         return [checked], len(checked[1]), True
     require_no_weights(weights)
