@@ -419,6 +419,28 @@ def test_a_factor_that_no_field_moves_may_be_none():
     assert sa.invariance_discrepancy(lambda X: X[:, 0], space, group, X, n_elements=4, random_state=0) > 0.01
 
 
+@pytest.mark.parametrize(
+    "copies, permuted",
+    [
+        (sa.Power(sa.Circle(), 3), groups.symmetric(3)),
+        (sa.Power(sa.Interval(), 2), groups.symmetric(2)),
+        (sa.Power(sa.Sphere(3), 3), groups.direct_product(groups.symmetric(2), groups.trivial(1))),
+        (sa.Power(sa.Sphere(3), 2), groups.trivial(2)),
+    ],
+    ids=repr,
+)
+def test_fields_beside_permutations_of_copies(copies, permuted):
+    """All rotations of a direction leave the functions of the copies: fields came with a matrix, which was refused."""
+    space, group = sa.Product(sa.Sphere(3), copies), groups.direct_product(groups.orthogonal(3), permuted)
+    alone = sa.invariant_basis(copies, permuted, max_eigenvalue=6)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=6)
+    assert basis.eigenvalues == pytest.approx(alone.eigenvalues, abs=1e-12)
+    X = space.sample(5, 0)
+    found, expected = basis.evaluate(X), alone.evaluate(X[:, 3:])
+    gram = found @ found.T  # that of the same functions, in whatever basis
+    assert gram == pytest.approx(expected @ expected.T, abs=1e-10)
+
+
 def test_plain_fields_have_uniform_elements_where_their_flows_close():
     """Planes at speeds 1 and 2, the same rotation of copies, and rotations from the right."""
     two = fields.rotation(np.diag([1, 0, 2.0], 1) - np.diag([1, 0, 2.0], -1))

@@ -184,3 +184,23 @@ def test_weights_of_a_series_are_repeated_rows():
 def test_a_series_of_one_orbit_has_no_risk_to_choose_by():
     with pytest.raises(ValueError, match="n_samples=1 on different orbits"):
         sa.InvariantDensity(sa.Torus(1), positive=False).fit(np.zeros((20, 1)))
+
+
+@pytest.mark.parametrize("space", [sa.Sphere(3), sa.Torus(2), sa.Circle()], ids=repr)
+@pytest.mark.parametrize("n, seeds", [(2, range(100, 104)), (3, range(100, 104)), (5, range(101, 104))])
+@pytest.mark.parametrize("streamed", [False, True], ids=["rows", "stream"])
+def test_few_uniform_points_are_no_spikes(space, n, seeds, streamed):
+    """They had densities of 1,000 and more at the points, with a leave-one-out log-likelihood of 3 to 7 for 0."""
+    for seed in seeds:
+        X = space.sample(n, seed)
+        model = sa.InvariantDensity(space).fit(iter([X]) if streamed else X)
+        assert model.density(X).max() < 8
+
+
+@pytest.mark.parametrize("copies", [1, 700])
+def test_one_orbit_tells_no_width(copies):
+    X = np.repeat(sa.Sphere(3).sample(1, 0), copies, axis=0) * (-1.0) ** np.arange(copies)[:, None]
+    with pytest.warns(UserWarning, match="nearly uniform: all points lie on one orbit"):
+        model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("Ci")).fit(X)
+    assert model.density(X) == pytest.approx(1.0, abs=0.01)
+    assert model.loo_log_likelihood_ == pytest.approx(0.0, abs=1e-12)

@@ -333,3 +333,24 @@ def test_factors_and_copies_take_matrices_and_rotations_as_groups_do():
         iso.copies([1, 0], [np.eye(3), np.ones((2, 3))])
     with pytest.raises(TypeError, match=r"factor 0 is the field .*: write isometries.fields.factors"):
         iso.factors([iso.fields.rotation([[0, -1], [1, 0]]), np.eye(3)])
+
+
+@pytest.mark.parametrize(
+    "g",
+    [
+        iso.affine([[0, -1], [1, 0]], ["1/5", "1/3"]),
+        iso.copies([1, 2, 0], [iso.shift(["1/3"]), iso.shift(["1/4"]), iso.signed_permutation([0], [-1])]),
+        iso.left_right(-np.eye(3), -np.roll(np.eye(3), 1, 0)),
+        iso.factors([np.diag([1.0, -1]), iso.shift(["1/7"])]),
+    ],
+    ids=repr,
+)
+def test_powers_of_any_integer(g):
+    """Zero and negative exponents ended in a RecursionError."""
+    assert (g**0).is_identity
+    assert type(g**0) is type(g @ g.inverse())
+    assert g**-1 == g.inverse()
+    assert g**-3 == g.inverse() @ g.inverse() @ g.inverse()
+    assert (g**-5 @ g**5).is_identity
+    with pytest.raises(TypeError, match="integer"):
+        g**0.5

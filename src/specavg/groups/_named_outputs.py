@@ -37,6 +37,10 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
         ``"ij=-ji"`` or ``"ijkl=jikl=klij"``, with the sign det g if ``"axial "`` stands before it; its outputs are the
         components of `IndexSymmetry`. ``"vector + scalar"`` has the outputs of both, side by side. A representation is
         returned as it is.
+
+        Permutations of copies: under `symmetric` alone ``"pseudoscalar"`` is their sign, as for antisymmetric
+        (fermionic) functions. Beside maps of the copies themselves, as in ``joined(diagonal(G, m), symmetric(m))``,
+        permutations move no outputs; for antisymmetric functions give a `Representation` with −1 for each odd one.
     lattice : array_like of shape (d, d), optional
         Lattice vectors as rows, where the group acts on fractional coordinates.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import operator
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -63,7 +64,12 @@ class Isometry(Immutable, abc.ABC):
         return composed
 
     def __pow__(self, exponent: int) -> Isometry:
-        """The map applied `exponent` ≥ 1 times, by squaring."""
+        """The map applied `exponent` times, by squaring; of a negative exponent, its inverse applied so often."""
+        exponent = operator.index(exponent)
+        if exponent < 0:
+            return self.inverse() ** -exponent
+        if exponent == 0:
+            return self @ self.inverse()
         if exponent == 1:
             return self
         half = self ** (exponent // 2)

@@ -17,7 +17,8 @@ from specavg.functions._bessel_series import Series
 from specavg.functions._copy_tensors import CopyTensor, CopyTensors
 from specavg.functions._functions import Functions
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
-from specavg.isometries.fields import CopiesField, Field
+from specavg.isometries.fields import CopiesField, Field, still
+from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
 from specavg.spaces._eigenspace import Eigenspace, columns_of
 from specavg.spaces._infinitesimal import kronecker_sum
@@ -269,6 +270,8 @@ class Power(Space):
         return D
 
     def check_field(self, field: Field) -> Field:
+        # Beside a group of permutations of the copies, fields of other factors come with a zero matrix of their size.
+        field = flatten_field(field).like(still(self.identity))
         if not isinstance(field, CopiesField) or field.size != self._m:
             raise ValueError(
                 f"{field!r} is not a field of {self!r}: write isometries.fields.copies([f1, ..., fm]), one for each of "
