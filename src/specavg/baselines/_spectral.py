@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.baselines._kernels import Kernel, KernelFunction, flips_every_sign
-from specavg.functions._zonal_sums import differences, even_differences, shell_sum
+from specavg.functions._zonal_sums import difference_cosines, even_difference_cosines, shell_sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff
 from specavg.regression._spectra import Spectrum
@@ -136,13 +136,13 @@ def _even_zonal_sum(space: Space, table: Weighted) -> KernelFunction | None:
     None where the eigenspaces are not those of a cubic torus.
     """
     shells, unit = shell_weights(table), 2 * np.pi / space.column_periods
-    return None if shells is None else lambda X, Y: shell_sum(unit * X, unit * Y, shells, even_differences)
+    return None if shells is None else lambda X, Y: shell_sum(unit * X, unit * Y, shells, even_difference_cosines)
 
 
 def _theta_product(space: Torus, length_scale: float, constant: bool, *, even: bool) -> KernelFunction:
     """The whole heat kernel of a box torus, Π_i θ_i(x_i − y_i); `even`: averaged over all sign flips."""
     rates = (2 * np.pi * length_scale / space.period) ** 2 / 2  # (d,)
-    harmonics = even_differences if even else differences
+    harmonics = even_difference_cosines if even else difference_cosines
 
     def kernel(X: Array, Y: Array) -> Array:
         a, b = 2 * np.pi * X / space.period, 2 * np.pi * Y / space.period

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,11 +228,13 @@ def _jacobi(A: Array, B: Array, base: tuple[float, float], join: _Join) -> Itera
 
     Orthonormal for (1 − x)^a (1 + x)^b relative to the mass of `base` exponents.
     """  # (r, 1 + p, n)
+    from scipy.special import betaln
+
     a, b = (exponent + degrees[:, None, None] for exponent, degrees in zip(base, join.degrees.T, strict=True))
     difference, total = A - B, A + B
     square = _times(total, total)
     now = np.zeros((len(a), *A.shape))
-    now[:, :1] = np.exp((_log_beta(*base) - _log_beta(a, b)) / 2)
+    now[:, :1] = np.exp((betaln(base[0] + 1, base[1] + 1) - betaln(a + 1, b + 1)) / 2)
     middles, sides = _jacobi_recurrence(np.arange(len(join.steps)), a[:, 0, 0, None], b[:, 0, 0, None])  # (r, n)
     left = len(join.lengths) - np.searchsorted(np.sort(join.lengths), np.arange(len(join.steps)), side="right")
     before = now
@@ -255,9 +257,3 @@ def _jacobi_recurrence(n: NDArray[np.intp], a: Array, b: Array) -> tuple[Array, 
     s = 2 * k + a + b
     square = 4 * k * (k + a) * (k + b) / (s * s * (s + 1))
     return middle, np.sqrt(square * np.where(first, 1.0, (k + a + b) / np.where(first, 1.0, s - 1)))
-
-
-def _log_beta(a: Any, b: Any) -> Any:
-    from scipy.special import betaln
-
-    return betaln(a + 1, b + 1)

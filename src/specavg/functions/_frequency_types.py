@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from specavg.functions._integer_vectors import Tree, tree_of
 
-Type = tuple[int, ...]
+FrequencyType = tuple[int, ...]
 """The sizes of the non-zero entries, the largest first."""
 
 
-def types_of_norm(d: int, n: int) -> list[Type]:
+def types_of_norm(d: int, n: int) -> list[FrequencyType]:
     """The types with Σ v² = n in at most d coordinates."""
 
-    def below(n: int, largest: int, left: int) -> Iterator[Type]:
+    def below(n: int, largest: int, left: int) -> Iterator[FrequencyType]:
         if n == 0:
             yield ()
         elif left:
@@ -36,12 +36,12 @@ def types_of_norm(d: int, n: int) -> list[Type]:
     return sorted(below(n, isqrt(n), d))
 
 
-def arrangements(d: int, type: Type) -> int:
+def arrangements(d: int, type: FrequencyType) -> int:
     """In how many ways the sizes stand on d coordinates."""
     return perm(d, len(type)) // prod(factorial(c) for c in Counter(type).values())
 
 
-def _arranged(d: int, type: Type) -> NDArray[np.int64]:
+def _arranged(d: int, type: FrequencyType) -> NDArray[np.int64]:
     """The sizes on the coordinates in every way."""  # (arrangements, d)
     places = np.array(list(combinations(range(d), len(type))), dtype=np.intp)
     orders = np.array(sorted(set(permutations(type))), dtype=np.int64)
@@ -50,7 +50,7 @@ def _arranged(d: int, type: Type) -> NDArray[np.int64]:
     return K.reshape(-1, d)
 
 
-def waves_of_types(d: int, types: Sequence[Type]) -> NDArray[np.int64]:
+def waves_of_types(d: int, types: Sequence[FrequencyType]) -> NDArray[np.int64]:
     """One of each pair ±k of the types, first non-zero entry positive, sorted."""  # (h, d)
     found = [np.empty((0, d), dtype=np.int64)]
     for type in types:
@@ -62,15 +62,15 @@ def waves_of_types(d: int, types: Sequence[Type]) -> NDArray[np.int64]:
     return K[np.lexsort(K.T[::-1])]
 
 
-def type_tree(d: int, labels: Sequence[tuple[Type, ...]]) -> Tree:
+def type_tree(d: int, labels: Sequence[tuple[FrequencyType, ...]]) -> Tree:
     """All k ≥ 0 of Z^d of the types in `labels`, and those they grow from.
 
     The norm of a vector is the place of its type in `labels`, and −1 where its type is in none of them.
     """
     place = {t: i for i, label in enumerate(labels) for t in label}
-    listed: dict[Type, None] = {(): None}
+    listed: dict[FrequencyType, None] = {(): None}
 
-    def add(t: Type) -> None:
+    def add(t: FrequencyType) -> None:
         if t not in listed:
             for i in range(len(t)):
                 add((*t[:i], *t[i + 1 :]))

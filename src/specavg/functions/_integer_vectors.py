@@ -15,7 +15,7 @@ from specavg._arrays import Array
 
 
 @dataclass(frozen=True)
-class Shell:
+class VectorShell:
     """Sparse vectors k ≥ 0 of Z^d with Σ k_i^p = n: each is its parent (one entry less) and one more entry.
 
     The parent lives in the shell n − value^p; the entry stands to the right of all of the parent's. Three
@@ -30,12 +30,12 @@ class Shell:
         return len(self.parent)
 
 
-def shells(d: int, n: int, *, power: int = 2) -> dict[int, Shell]:
+def shells(d: int, n: int, *, power: int = 2) -> dict[int, VectorShell]:
     """Shells 0..n of the k ≥ 0 of Z^d.
 
     `power` = 2 lists frequencies by |k|², 1 lists exponents of monomials by degree.
     """
-    found = {0: Shell(*(np.full(1, v, dtype=np.int64) for v in (-1, -1, 0)))}
+    found = {0: VectorShell(*(np.full(1, v, dtype=np.int64) for v in (-1, -1, 0)))}
     for norm in range(1, n + 1):
         parents, coordinates, values = [], [], []
         for size in range(1, _largest(norm, power) + 1):
@@ -48,7 +48,7 @@ def shells(d: int, n: int, *, power: int = 2) -> dict[int, Shell]:
             parents.append(parent)
             coordinates.append(coordinate)
             values.append(np.full(len(parent), size, dtype=np.int64))
-        found[norm] = Shell(*(np.concatenate(part).astype(np.int64) for part in (parents, coordinates, values)))
+        found[norm] = VectorShell(*(np.concatenate(part).astype(np.int64) for part in (parents, coordinates, values)))
     return found
 
 
@@ -57,9 +57,9 @@ def _largest(norm: int, power: int) -> int:
 
 
 def one_after_another(
-    shells: dict[int, Shell], *, power: int = 2
+    shells: dict[int, VectorShell], *, power: int = 2
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
-    """Where each shell 0..n starts in a list of all, and of each vector its norm; then its row, as of a `Shell`.
+    """Where each shell 0..n starts in a list of all, and of each vector its norm; then its row, as of a `VectorShell`.
 
     Parents are rows of the list; the zero vector is its own.
     """
@@ -73,7 +73,7 @@ def one_after_another(
     return starts, norm, (parent, coordinate, value)
 
 
-def dense(d: int, n: int, shells: dict[int, Shell], *, power: int = 2) -> NDArray[np.int64]:
+def dense(d: int, n: int, shells: dict[int, VectorShell], *, power: int = 2) -> NDArray[np.int64]:
     """The vectors of shell n as rows."""  # (len, d)
     vectors = {0: np.zeros((1, d), dtype=np.int64)}
 

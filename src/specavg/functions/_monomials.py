@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._factor_table import SPHERE, FactorTable
-from specavg.functions._integer_vectors import Shell, one_after_another, shells
+from specavg.functions._integer_vectors import VectorShell, one_after_another, shells
 from specavg.functions._one_coordinate import monomial_rows
 from specavg.functions._product_tree import Products, ProductTree
 
 
 @lru_cache(maxsize=4)
-def monomial_shells(d: int, degree: int) -> dict[int, Shell]:
+def monomial_shells(d: int, degree: int) -> dict[int, VectorShell]:
     """The exponents of all monomials in d coordinates, by degree, up to `degree`."""
     return shells(d, degree, power=1)
 

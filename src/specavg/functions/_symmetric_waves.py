@@ -40,8 +40,8 @@ from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sum
 
 Indices = NDArray[np.int64]
 Wave = tuple[int, bool]  # frequency, and whether it is the sine
-Waves = tuple[Wave, ...]  # in increasing order
-Polynomial = dict[tuple[Waves, Waves], float]  # coefficients of F(first) · ∏ p over the second
+WaveTuple = tuple[Wave, ...]  # in increasing order
+Polynomial = dict[tuple[WaveTuple, WaveTuple], float]  # coefficients of F(first) · ∏ p over the second
 
 _LARGEST_LOSS = 32.0  # a digit and a half of sixteen
 _PIECE = 2048  # points whose sums over copies are held at a time: with 100 of them 1.6 MB
@@ -213,7 +213,7 @@ def _polynomials(
     whole = [[a for a in multiset if frequencies[a] <= lowest] for multiset in multisets]
     if CopyByCopy.of(whole, table).nanoseconds(m) > _WORTH * nanoseconds:
         return None  # what still grows copy by copy takes as long
-    known: dict[Waves, Polynomial] = {}
+    known: dict[WaveTuple, Polynomial] = {}
     expanded = [_expanded(m, lowest, S, known) for S in wanted]
     terms = {term: i for i, term in enumerate(dict.fromkeys(term for polynomial in expanded for term in polynomial))}
     single = sorted({a for R, P in terms for a in (*P, *(R if len(R) == 1 else ()))})
@@ -229,12 +229,12 @@ def _polynomials(
     forecast = powers.nanoseconds(m) + states.nanoseconds(m) if several else powers.nanoseconds(m)
     if forecast + 0.15 * len(terms) + 1.5 * (len(single) + len(several)) > _WORTH * nanoseconds:
         return None
-    place: dict[Waves, int] = {S: i for i, S in enumerate([*((a,) for a in single), *several])}
+    place: dict[WaveTuple, int] = {S: i for i, S in enumerate([*((a,) for a in single), *several])}
     products = [(*(place[(a,)] for a in P), *([place[R]] if R else [])) for R, P in terms]
     return Combinations(SumsOverCopies(powers, states, products), _matrix(expanded, terms, weights))
 
 
-def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[Waves, Waves], int], weights: Array) -> Any:
+def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[WaveTuple, WaveTuple], int], weights: Array) -> Any:
     """Coefficients of the functions, for states that count each choice of copies once."""
     from scipy.sparse import csc_array
 
@@ -249,12 +249,12 @@ def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[Waves, Waves], int
     )
 
 
-def _loss(m: int, S: Waves, lowest: int) -> float:
+def _loss(m: int, S: WaveTuple, lowest: int) -> float:
     """How much larger than F(S) the terms of its polynomial may be: the factor by which rounding grows."""
     return prod((m + j) / (m - j) for j in range(sum(f <= lowest for f, _ in S), len(S)))
 
 
-def _expanded(m: int, lowest: int, S: Waves, known: dict[Waves, Polynomial]) -> Polynomial:
+def _expanded(m: int, lowest: int, S: WaveTuple, known: dict[WaveTuple, Polynomial]) -> Polynomial:
     """F(S) as a polynomial."""
     if S in known:
         return known[S]

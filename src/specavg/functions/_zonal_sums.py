@@ -53,7 +53,7 @@ def character_sum(c: Array, weights: Mapping[int, float]) -> Array:
 Harmonics = Callable[[Array, Array, int], Iterator[Array]]
 
 
-def differences(a: Array, b: Array, reach: int) -> Iterator[Array]:
+def difference_cosines(a: Array, b: Array, reach: int) -> Iterator[Array]:
     """2 cos j(a − b) for j = 1, …, reach."""  # (n,), (m,) -> (n, m)
     return (
         2 * (np.multiply.outer(np.cos(j * a), np.cos(j * b)) + np.multiply.outer(np.sin(j * a), np.sin(j * b)))
@@ -61,8 +61,9 @@ def differences(a: Array, b: Array, reach: int) -> Iterator[Array]:
     )
 
 
-def even_differences(a: Array, b: Array, reach: int) -> Iterator[Array]:
-    """2 cos ja · cos jb for j = 1, …, reach: the mean of `differences` over the signs of a."""  # (n,), (m,) -> (n, m)
+def even_difference_cosines(a: Array, b: Array, reach: int) -> Iterator[Array]:
+    """2 cos ja · cos jb for j = 1, …, reach: the means of `difference_cosines` over both signs of a."""
+    # (n,), (m,) -> (n, m) each
     return (2 * np.multiply.outer(np.cos(j * a), np.cos(j * b)) for j in range(1, reach + 1))
 
 

@@ -55,11 +55,8 @@ class Copies(_OfParts):
         return self.image == tuple(range(self.size)) and super().is_identity
 
     def inverse(self) -> Copies:
-        image = [0] * self.size
-        parts = list(self.parts)
-        for i, j in enumerate(self.image):
-            image[j], parts[j] = i, self.parts[i].inverse()
-        return Copies(tuple(image), tuple(parts))
+        source = tuple(np.argsort(self.image).tolist())
+        return Copies(source, tuple(self.parts[i].inverse() for i in source))
 
     def _after(self, other: Isometry) -> Isometry | None:
         if isinstance(other, SignedPermutation) and other.is_permutation:

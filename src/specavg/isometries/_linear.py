@@ -89,11 +89,8 @@ class SignedPermutation(Isometry):
         return moved if self.is_permutation else moved * self.signs_array
 
     def inverse(self) -> SignedPermutation:
-        image = [0] * self.size
-        signs = [1] * self.size
-        for i, (j, s) in enumerate(zip(self.image, self.signs, strict=True)):
-            image[j], signs[j] = i, s
-        return SignedPermutation(tuple(image), tuple(signs))
+        source = tuple(np.argsort(self.image_array).tolist())
+        return SignedPermutation(source, tuple(self.signs[i] for i in source))
 
     def _after(self, other: Isometry) -> Isometry | None:
         if isinstance(other, SignedPermutation):

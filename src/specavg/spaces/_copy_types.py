@@ -16,7 +16,7 @@ from typing import TypeAlias, final
 
 from specavg.spaces._eigenspace import Eigenspace
 
-Type: TypeAlias = tuple[tuple[Eigenspace, int], ...]
+CopyType: TypeAlias = tuple[tuple[Eigenspace, int], ...]
 """Non-constant eigenspaces of one copy in increasing order, each with the number of copies that use it."""
 
 State: TypeAlias = tuple[int, int]  # copies used, and the sum of their keys
@@ -111,7 +111,7 @@ class CopyTypes:
         top = max(self._keys)
         return tuple(V for V, key in zip(self._table.base, self._table.keys, strict=True) if key <= top)
 
-    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
+    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[CopyType]:
         """The types that use `allowed` eigenspaces of one copy only."""
         base, keys, lasts = self._table.base, self._table.keys, self._table.lasts
         usable = cache(lambda i: allowed(base[i]))  # asked where it is met: a palette may have hundreds, a type few
@@ -157,10 +157,10 @@ class CopyTypes:
         return fewest
 
     @cached_property
-    def _all(self) -> tuple[Type, ...]:
+    def _all(self) -> tuple[CopyType, ...]:
         return tuple(self.of(lambda _: True))
 
-    def __iter__(self) -> Iterator[Type]:
+    def __iter__(self) -> Iterator[CopyType]:
         return iter(self._all)
 
     def __eq__(self, other: object) -> bool:
@@ -174,12 +174,12 @@ class CopyTypes:
 
 
 @final
-class OneType(tuple[Type]):
+class OneType(tuple[CopyType]):
     """A single type, where functions of some copies of a larger power are asked for."""
 
     __slots__ = ()
 
-    def __new__(cls, chosen: Type) -> OneType:
+    def __new__(cls, chosen: CopyType) -> OneType:
         """The type with these eigenspaces of one copy."""
         return super().__new__(cls, (chosen,))
 
@@ -188,7 +188,7 @@ class OneType(tuple[Type]):
         """The eigenspaces of one copy that are used."""
         return tuple(V for V, _ in self[0])
 
-    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
+    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[CopyType]:
         """The type, if it uses `allowed` eigenspaces of one copy only."""
         return list(self) if all(map(allowed, self.palette)) else []
 
@@ -200,7 +200,7 @@ def copy_types(eigenspace: Eigenspace) -> CopyTypes | OneType:
     return label
 
 
-def functions_of_type(chosen: Type, copies: int) -> int:
+def functions_of_type(chosen: CopyType, copies: int) -> int:
     """How many products of functions of one copy have a type."""
     number, left = 1, copies
     for V, n in chosen:

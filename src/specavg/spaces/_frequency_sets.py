@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._frequency_types import Type, types_of_norm, waves_of_types
+from specavg.functions._frequency_types import FrequencyType, types_of_norm, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._order_of_functions import ByType
@@ -95,7 +95,7 @@ def shell_weights(weighted: Weighted) -> dict[int, float] | None:
 class FrequencyTypes(FrequencySet):
     """All k of some types: a set of equal value in an order that adds over coordinates, or one type."""
 
-    listed: tuple[Type, ...]
+    listed: tuple[FrequencyType, ...]
 
     def frequencies(self, space: Torus) -> Frequencies:
         return waves_of_types(space.dim, self.listed)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import count, groupby, takewhile
 
-from specavg.functions._frequency_types import Type, arrangements, types_of_norm
+from specavg.functions._frequency_types import FrequencyType, arrangements, types_of_norm
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._frequency_sets import FrequencyTypes
@@ -31,17 +31,17 @@ def types_by_eigenvalue(d: int, unit: float) -> Iterator[Eigenspace]:
             yield Eigenspace(unit * n, arrangements(d, t) * 2 ** len(t), FrequencyTypes((t,)))
 
 
-def type_eigenspace(d: int, order: CoordinateOrder, types: tuple[Type, ...], key: int) -> Eigenspace:
+def type_eigenspace(d: int, order: CoordinateOrder, types: tuple[FrequencyType, ...], key: int) -> Eigenspace:
     """All frequencies of Z^d of some types that have the same key."""
     return Eigenspace(order.key_value(key), sum(arrangements(d, t) * 2 ** len(t) for t in types), FrequencyTypes(types))
 
 
 @lru_cache(maxsize=32)
-def _types_up_to(d: int, order: CoordinateOrder, bound: int) -> list[tuple[int, Type]]:
+def _types_up_to(d: int, order: CoordinateOrder, bound: int) -> list[tuple[int, FrequencyType]]:
     """(key, type) of all types with key ≤ bound in at most d coordinates, the smallest key first."""
-    found: list[tuple[int, Type]] = []
+    found: list[tuple[int, FrequencyType]] = []
 
-    def extend(chosen: Type, key: int) -> None:
+    def extend(chosen: FrequencyType, key: int) -> None:
         found.append((key, chosen))
         if len(chosen) == d:
             return

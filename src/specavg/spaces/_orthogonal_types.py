@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise, product
 from math import isqrt
 
 Partition = tuple[int, ...]
@@ -74,19 +75,11 @@ def multiplicity(shape: Partition, n: int, k: int) -> int:
 
 
 def restricted(shape: Partition, n: int) -> Iterator[Partition]:
-    """The types of O(n − 1) in a type of O(n), each once."""
-    rows = [*shape, 0]
-
-    def extend(i: int, chosen: Partition) -> Iterator[Partition]:
-        if i == len(shape):
-            smaller = tuple(row for row in chosen if row)
-            if is_type(smaller, n - 1):
-                yield smaller
-            return
-        for row in range(rows[i + 1], rows[i] + 1):
-            yield from extend(i + 1, (*chosen, row))
-
-    return extend(0, ())
+    """The types of O(n − 1) in a type of O(n), each once: row i has from λ_{i+1} to λ_i boxes."""
+    for rows in product(*(range(low, high + 1) for high, low in pairwise((*shape, 0)))):
+        smaller = tuple(row for row in rows if row)
+        if is_type(smaller, n - 1):
+            yield smaller
 
 
 def types_up_to(n: int, k: int, bound: int) -> list[tuple[int, Partition]]:

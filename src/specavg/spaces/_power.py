@@ -12,10 +12,10 @@ import numpy as np
 from specavg._arrays import Array, block_diagonal
 from specavg._messages import shown
 from specavg._random import as_generator
-from specavg.functions import _types_of_functions as types_of_functions
 from specavg.functions._bessel_series import Series
 from specavg.functions._copy_tensors import CopyTensor, CopyTensors
 from specavg.functions._functions import Functions
+from specavg.functions._types_of_functions import Type
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field, still
 from specavg.isometries.fields import flatten as flatten_field
@@ -143,7 +143,7 @@ class Power(Space):
     def unlike_parts(self) -> int:
         return self._base.unlike_parts
 
-    def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
+    def type_of(self, eigenspace: Eigenspace) -> Type | None:
         chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
         return found[0] if len(found) == 1 else None

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
-from specavg.functions import _frequency_types as frequency_types
 from specavg.functions._bessel_series import Series, bessel_series
+from specavg.functions._frequency_types import FrequencyType, types_of_norm
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._types_of_functions import Type
-from specavg.functions._zonal_sums import differences, shell_sum
+from specavg.functions._zonal_sums import difference_cosines, shell_sum
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
@@ -46,7 +46,7 @@ from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._torus_isometries import checked_torus_isometry
-from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
+from specavg.spaces._unlike_directions import UnlikeDirection, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises
 
 
@@ -178,7 +178,7 @@ class Torus(Space):
         return Torus(1, period=self._periods[0]) if self.is_cubic else None
 
     @cached_property
-    def _directions(self) -> list[Direction]:
+    def _directions(self) -> list[UnlikeDirection]:
         """The directions that no isometry mixes; none where there is only one, and in more than three dimensions."""
         if self.is_cubic:
             return []
@@ -266,11 +266,11 @@ class Torus(Space):
         assert isinstance(eigenspace.label, FrequencySet)
         return eigenspace.label
 
-    def frequency_types(self, eigenspace: Eigenspace) -> Sequence[frequency_types.Type] | None:
+    def frequency_types(self, eigenspace: Eigenspace) -> Sequence[FrequencyType] | None:
         """The types whose frequencies these are; None where a type may belong to several eigenspaces."""
         label = self.frequency_set(eigenspace)
         if isinstance(label, Shell):
-            return frequency_types.types_of_norm(self.dim, label.norm)
+            return types_of_norm(self.dim, label.norm)
         return label.listed if isinstance(label, FrequencyTypes) else None
 
     def degree(self, eigenspace: Eigenspace) -> int:
@@ -320,7 +320,7 @@ class Torus(Space):
         shells = shell_weights(weighted)
         # Per pair: about a nanosecond for each elementwise step, a tenth of one for a step of a matrix product.
         if shells is not None and 7 * self.dim * max(1, *shells) ** 1.5 < sum(V.dim for V, _ in weighted):
-            return shell_sum(2 * np.pi * self._units(X), 2 * np.pi * self._units(Y), shells, differences)
+            return shell_sum(2 * np.pi * self._units(X), 2 * np.pi * self._units(Y), shells, difference_cosines)
         return super().zonal_sum(weighted, X, Y)
 
     # --- isometries --------------------------------------------------------------------------------

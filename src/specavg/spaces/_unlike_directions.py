@@ -23,7 +23,7 @@ _STEPS = 2  # largest multiple of a vector of the reduced basis that a shortest 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Direction:
+class UnlikeDirection:
     """A space of vectors that every isometry of a lattice maps to itself.
 
     Attributes
@@ -38,7 +38,7 @@ class Direction:
     first: float
 
 
-def unlike_directions(vectors: Array) -> list[Direction]:
+def unlike_directions(vectors: Array) -> list[UnlikeDirection]:
     """The directions of the lattice of the rows of a reduced basis, the smallest eigenvalue first.
 
     None where no part is orthogonal to the others or all are alike, and in more than three dimensions.
@@ -60,11 +60,11 @@ def unlike_directions(vectors: Array) -> list[Direction]:
             twins[0].extend(part)
         else:
             kinds.append(part)
-    found = [Direction(_projection(shortest[kind]), _first(shortest[kind])) for kind in kinds]
+    found = [UnlikeDirection(_projection(shortest[kind]), _first(shortest[kind])) for kind in kinds]
     return sorted(found, key=lambda direction: direction.first) if len(found) > 1 else []
 
 
-def in_other_units(directions: Sequence[Direction], weights: Sequence[float]) -> Array:
+def in_other_units(directions: Sequence[UnlikeDirection], weights: Sequence[float]) -> Array:
     """The map of vectors after which the first eigenvalue of each direction is its weight."""  # (d, d)
     stretched = [np.sqrt(d.first / weight) * d.projection for d, weight in zip(directions, weights, strict=True)]
     return np.sum(stretched, axis=0)
@@ -75,7 +75,8 @@ def _same_length(a: Array, b: Array) -> bool:
 
 
 def _shortest(vectors: Array) -> Array:
-    """Independent vectors of the lattice, each the shortest that is independent of those before."""  # (d, d)
+    """Independent vectors of the lattice, each the shortest that is independent of those before."""
+    # (m, d) -> (m, d)
     d = len(vectors)
     steps = np.array(list(product(range(-_STEPS, _STEPS + 1), repeat=d)))
     steps = steps[steps.any(axis=1)]
@@ -105,7 +106,5 @@ def _projection(vectors: Array) -> Array:
 
 def _first(vectors: Array) -> float:
     """The first eigenvalue of the torus of a lattice: 4π² times the shortest square in the dual lattice."""
-    dual = np.linalg.pinv(vectors).T
-    steps = np.array(list(product(range(-_STEPS, _STEPS + 1), repeat=len(vectors))))
-    squares = ((steps @ dual) ** 2).sum(axis=1)
-    return float(4 * np.pi**2 * squares[steps.any(axis=1)].min())
+    shortest = _shortest(np.asarray(np.linalg.pinv(vectors).T, dtype=np.float64))[0]
+    return float(4 * np.pi**2 * (shortest @ shortest))

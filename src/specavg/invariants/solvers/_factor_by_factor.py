@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._frequency_types import Type, arrangements
+from specavg.functions._frequency_types import FrequencyType, arrangements
 from specavg.functions._functions import Functions
 from specavg.functions._tensor_products import ProductsOfOutputs, TensorProducts
 from specavg.functions._vector_functions import VectorFunctions
@@ -111,7 +111,7 @@ def _splits(whole: tuple[Item, ...], sizes: Sequence[int]) -> Iterator[tuple[tup
             yield from ((mine, *others) for others in _splits(rest, sizes[1:]))
 
 
-def _of_type(d: int, type: Type) -> Eigenspace:
+def _of_type(d: int, type: FrequencyType) -> Eigenspace:
     """All waves of one type on d coordinates. Its value is never compared: any that grows with frequencies will do."""
     return Eigenspace(float(sum(v * v for v in type)), arrangements(d, type) * 2 ** len(type), FrequencyTypes((type,)))
 

@@ -39,7 +39,7 @@ from specavg.invariants.solvers._solver import (
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
-from specavg.spaces._copy_types import Type, copy_types
+from specavg.spaces._copy_types import CopyType, copy_types
 from specavg.spaces._frequency_sets import Shell
 
 BYTES = 400.0  # memory of one function of all copies: its multiset as Python objects, and its row of the program
@@ -80,7 +80,7 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
         flipped = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self._base.shape[0])
         one = structure.group if isinstance(structure, Wreath) else flipped
         self._one_copy = self.resolver_of("copy", self._base, one)
-        self._latest: tuple[Eigenspace, Sequence[Type], list[Eigenspace]] | None = None
+        self._latest: tuple[Eigenspace, Sequence[CopyType], list[Eigenspace]] | None = None
 
     @classmethod
     def fits(cls, space: Space, group: Any, /) -> bool:
@@ -95,7 +95,7 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
         """The eigenspace of the space that one output of functions in `eigenspace` lies in."""
         return eigenspace
 
-    def _types(self, eigenspace: Eigenspace) -> Sequence[Type]:
+    def _types(self, eigenspace: Eigenspace) -> Sequence[CopyType]:
         """Which eigenspaces of one copy are used, and by how many copies each; the other copies have constants.
 
         Eigenspaces that are known to have no invariants are left out. Where this is known only after they are solved,
@@ -121,7 +121,7 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
         self._latest = (below, types, self._used(types)) if all_known else None
         return types
 
-    def _used(self, types: Sequence[Type]) -> list[Eigenspace]:
+    def _used(self, types: Sequence[CopyType]) -> list[Eigenspace]:
         used = dict.fromkeys(V for chosen in types for V, _ in chosen)
         return sorted(used, key=lambda V: V.eigenvalue) if isinstance(self.space, Power) else list(used)
 
@@ -138,7 +138,7 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
         assert isinstance(self._base, Torus)
         return Eigenspace((2 * np.pi / self._base.side * k) ** 2, 2, Shell(k * k))
 
-    def _antisymmetric_types(self, types: Sequence[Type]) -> list[Type]:
+    def _antisymmetric_types(self, types: Sequence[CopyType]) -> list[CopyType]:
         """The types with a determinant: all copies have different functions, one of them perhaps the constant."""
         if not self._antisymmetric:
             return []
@@ -169,7 +169,7 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
         what = "symmetric functions" if self._symmetric else "determinants"
         require_memory(BYTES * count, f"{count} {what} (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff.")
 
-        def choices(chosen: Type, some_of: Any) -> Iterator[Chosen]:
+        def choices(chosen: CopyType, some_of: Any) -> Iterator[Chosen]:
             options = [some_of([(solved[V], j) for j in range(solved[V].invariant_dim)], n) for V, n in chosen]
             return (tuple(chain.from_iterable(choice)) for choice in cartesian(*options))
 
