@@ -15,8 +15,8 @@ from specavg.functions._one_coordinate import chebyshev_table
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._threads import for_all_rows, read_only
 
-# Points times coordinates times products whose slopes are left to plain NumPy, in 0.4 s. A loop compiles for 4.3 s, and
-# is loaded again in half a second.
+# Points times coordinates times products whose slopes are left to plain NumPy, in 0.5 to 0.9 s. A loop compiles for
+# 4 s, and is loaded again in half a second.
 _PLAIN_SLOPES = 6e7
 
 

@@ -6,6 +6,7 @@ infinitesimal isometries. With S_ij the derivative of a function along A = E_ij 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -43,36 +44,35 @@ def tangents_of_frames(X: Array, n: int, dim: int) -> Array:
     return Vt[:, :dim].transpose(0, 2, 1)
 
 
-def gradient_by_rotations(space: Space, eigenspace: Eigenspace, X: Array, values: Array, C: Array) -> Array:
+def gradient_by_rotations(n: int, X: Array, values: Array, turned: Iterable[Array]) -> Array:
     """The tangential gradients of combinations of the eigenfunctions at checked points.
 
     Parameters
     ----------
-    space : Space
-    eigenspace : Eigenspace
+    n : int
+        The length of the vectors.
     X : ndarray of shape (N, n_features)
     values : ndarray of shape (N, m)
         Of the eigenfunctions at `X`.
-    C : ndarray of shape (m, q)
-        Coefficients of the eigenfunctions.
+    turned : iterable of ndarrays of shape (m, q)
+        dD C for the rotations in every plane of two coordinates, C the coefficients of the combinations.
 
     Returns
     -------
     ndarray of shape (N, q, n_features)
     """
-    n = space.shape[0]
-    frames = X.reshape(len(X), n, X.shape[1] // n)
-    S = np.zeros((len(X), C.shape[1], n, n))
-    for (i, j), dD in zip(combinations(range(n), 2), _rotations(space, eigenspace), strict=True):
-        S[:, :, i, j] = values @ (dD @ C)
-        S[:, :, j, i] = -S[:, :, i, j]
+    slopes = [values @ C for C in turned]  # (N, q) each
+    count, frames = slopes[0].shape[1], X.reshape(len(X), n, X.shape[1] // n)
+    S = np.zeros((len(X), count, n, n))
+    for (i, j), slope in zip(combinations(range(n), 2), slopes, strict=True):
+        S[:, :, i, j], S[:, :, j, i] = slope, -slope
     moved = S @ frames[:, None]
     moved -= 0.5 * frames[:, None] @ (frames.transpose(0, 2, 1)[:, None] @ moved)
-    return moved.reshape(len(X), C.shape[1], X.shape[1])
+    return moved.reshape(len(X), count, X.shape[1])
 
 
 @lru_cache(maxsize=32)
-def _rotations(space: Space, eigenspace: Eigenspace) -> list[Array]:
+def rotations_in_planes(space: Space, eigenspace: Eigenspace) -> list[Array]:
     """The matrices dD of the rotations in every plane of two coordinates."""
     found: list[Array] = []
     planes = list(combinations(range(space.shape[0]), 2))

@@ -27,7 +27,7 @@ from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, d
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._points import Points
-from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
+from specavg.spaces._rotation_gradients import gradient_by_rotations, rotations_in_planes, tangents_of_frames
 from specavg.spaces._von_mises import VonMises
 
 
@@ -304,7 +304,9 @@ class Space(Points):
 
         Spaces whose points are no frames or unit vectors, and families that are faster, write their own.
         """  # (n, n_features) -> (n, m, n_features)
-        return gradient_by_rotations(self, eigenspace, X, self._evaluate(eigenspace, X), np.eye(eigenspace.dim))
+        return gradient_by_rotations(
+            self.shape[0], X, self._evaluate(eigenspace, X), rotations_in_planes(self, eigenspace)
+        )
 
     def _combined_gradient(self, eigenspace: Eigenspace, X: Array, C: Array) -> Array:
         """The gradients of combinations of the eigenfunctions."""  # (m, q) -> (n, q, n_features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import combinations
 from math import comb, fsum, prod
 from typing import Any, final
 
@@ -141,7 +142,16 @@ class Stiefel(MatrixSpace):
         return max(sum(shape) for shape in _types(eigenspace))
 
     def _combined_gradient(self, eigenspace: Eigenspace, X: Array, C: Array) -> Array:
-        return gradient_by_rotations(self, eigenspace, X, self._evaluate(eigenspace, X), C)
+        return gradient_by_rotations(self._n, X, self._evaluate(eigenspace, X), self._turned(eigenspace, C))
+
+    def _turned(self, eigenspace: Eigenspace, C: Array) -> Iterator[Array]:
+        """The products dD C for the rotations in every plane of two coordinates, which act on t and leave w alone."""
+        shapes = _types(eigenspace)
+        blocks = np.split(C, np.cumsum([self._type_dim(shape) for shape in shapes])[:-1])
+        types = [(short_type(shape, self._n)[0], block) for shape, block in zip(shapes, blocks, strict=True)]
+        for plane in combinations(range(self._n), 2):
+            moved = [rho.generators[plane] @ block.reshape(rho.dim, -1) for rho, block in types]
+            yield np.concatenate([rows.reshape(block.shape) for rows, block in zip(moved, blocks, strict=True)])
 
     def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         turns = givens(nearest_orthonormal(X.reshape(-1, self._n, self._k)))
