@@ -160,6 +160,8 @@ def test_the_size_of_energies_does_not_matter(size, with_forces):
     assert scaled.predict(R[40:]) / size == pytest.approx(plain.predict(R[40:]), rel=1e-11)
     assert scaled.forces(R[40:]) / size == pytest.approx(plain.forces(R[40:]), rel=1e-9, abs=1e-12)
     assert scaled.energy_error_ / size == pytest.approx(plain.energy_error_, rel=1e-9)
+    deviations = [potential.predict(R[40:], return_std=True)[1] for potential in (plain, scaled)]
+    assert deviations[1] / size == pytest.approx(deviations[0], rel=1e-6)
 
 
 def test_several_outputs_have_units_of_their_own():

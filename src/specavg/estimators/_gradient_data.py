@@ -127,6 +127,8 @@ def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None
     assert slopes is not None
     assert slopes.gram is not None
     cross, squares = slopes.shifted_cross.value[:, 0], float(slopes.shifted_squares.value[0])
+    if not squares > 0:  # gradients of zero have no unit that others could be measured in
+        return
     c = coefficients[: slopes.dim] / slopes.units.unit[0]
     rows = float(slopes.weight.value)
     _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows))

@@ -15,12 +15,13 @@ from specavg.regression._calibration import Calibration, shrunk_surprise
 @final
 @dataclass(frozen=True, eq=False)
 class EnergyPosterior:
-    """The variance of an energy φ·c: `noise` |R⁻ᵀ(prior φ)|² + `floor`."""
+    """The variance of an energy φ·c, in units of `unit`²: `noise` |R⁻ᵀ(prior φ)|² + `floor`."""
 
     prior: Array  # (p,), standard deviations of the coefficients
     factor: Array  # (p, p), R: upper triangular
     noise: float
     floor: float  # of what no function shows
+    unit: float  # of the energies: squares of energies may be no numbers
 
     @classmethod
     def of(cls, fit: Fit, prior: Array, unit: float, dimension: int) -> EnergyPosterior | None:
@@ -31,7 +32,7 @@ class EnergyPosterior:
         fit : Fit
         prior : ndarray of shape (p,)
         unit : float
-            Of the energies.
+            The unit of the energies that were fitted.
         dimension : int
             Of the internal coordinates.
         """
@@ -44,12 +45,12 @@ class EnergyPosterior:
         surprise = shrunk_surprise(np.array([fit.left_squares]), n, noise)
         calibration = Calibration.of(surprise, freedom, np.zeros(1), n, dimension)
         of_energies = noise / (fit.energy_weight**2 * float(np.mean(fit.weights)))
-        scaled, floor = unit**2 * calibration.factor * noise, unit**2 * calibration.share * of_energies
-        return cls(prior, fit.factor(), float(scaled[0]), float(floor[0]))
+        scaled, floor = calibration.factor * noise, calibration.share * of_energies
+        return cls(prior, fit.factor(), float(scaled[0]), float(floor[0]), unit)
 
     def deviation(self, values: Array) -> Array:
         """Standard deviations of energies, from the values of the functions."""  # (n, p) -> (n,)
         from scipy.linalg import solve_triangular
 
         found: Any = solve_triangular(self.factor, (values * self.prior).T, trans=1, check_finite=False)
-        return np.sqrt(self.noise * np.einsum("pn,pn->n", found, found) + self.floor)
+        return self.unit * np.sqrt(self.noise * np.einsum("pn,pn->n", found, found) + self.floor)
