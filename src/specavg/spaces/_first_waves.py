@@ -82,14 +82,25 @@ class FirstWaves:
         if not joined.any():
             return logs
         # Sums that leave the grid and come back are lost: steps that far are beyond three standard deviations.
-        axes, sides = np.flatnonzero(joined), reach + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
-        grid = np.ones(())
-        for i in axes:
+        sides = reach + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
+        grid, axes = np.ones(()), list[int]()
+        *earlier, last = zip(self.others, sharpness[d:].tolist(), strict=True)
+        for v, s in earlier:
+            grid = _with_axes(grid, axes, np.flatnonzero(v), sides, sharpness)  # small while it can be
+            grid = _Lines.along(v[axes], s).convolved(grid)
+        grid = _with_axes(grid, axes, np.flatnonzero(joined), sides, sharpness)
+        places = np.concatenate([M, np.zeros_like(M[:1])]) + sides  # the last is the constant
+        values = _Lines.along(last[0][axes], last[1]).convolved_at(grid, places[:, axes])
+        return logs + np.log(np.maximum(values[:-1] / values[-1], _SMALLEST))
+
+
+def _with_axes(grid: Array, axes: list[int], wanted: NDArray[np.intp], sides: Frequencies, sharpness: Array) -> Array:
+    """The grid times the series of the coordinates that are `wanted` and not yet in `axes`, which they join."""
+    for i in wanted.tolist():
+        if i not in axes:
             grid = np.multiply.outer(grid, _both_sides(int(sides[i]), float(sharpness[i])))
-        for v, s in zip(self.others, sharpness[d:], strict=True):
-            grid = _convolved(grid, v[axes], float(s))
-        values, constant = grid[tuple((M + sides)[:, axes].T)], grid[tuple(sides[axes])]
-        return logs + np.log(np.maximum(values / constant, _SMALLEST))
+            axes.append(i)
+    return grid
 
 
 def _both_sides(reach: int, sharpness: float) -> Array:
@@ -103,23 +114,56 @@ def _without_smallest(values: Array) -> Array:
     return np.where(values < _SMALLEST, 0.0, values)
 
 
-def _convolved(grid: Array, v: Frequencies, sharpness: float) -> Array:
-    """The series times that of exp(s cos 2πv·x), up to a factor."""
-    axis = int(np.flatnonzero(np.abs(v) == 1)[0])  # along it every line in the direction of v has a point at each step
-    rows = np.moveaxis(grid, axis, 0)
-    steps = np.delete(v, axis) * v[axis]
-    # The lines become columns: row i is moved by −i steps.
-    starts = np.multiply.outer(-np.arange(len(rows)), steps)
-    starts -= starts.min(axis=0, initial=0)
-    places = [tuple(slice(s, s + n) for s, n in zip(start, rows.shape[1:], strict=True)) for start in starts.tolist()]
-    sheared = np.zeros((len(rows), *(starts.max(axis=0, initial=0) + rows.shape[1:])))
-    for i, place in enumerate(places):
-        sheared[i][place] = rows[i]
-    weights = _both_sides(len(rows) - 1, sharpness)
-    toeplitz = np.lib.stride_tricks.sliding_window_view(weights, len(rows))[::-1]
-    found = (toeplitz @ sheared.reshape(len(rows), -1)).reshape(sheared.shape)
-    convolved = np.stack([found[i][place] for i, place in enumerate(places)])
-    return _without_smallest(np.moveaxis(convolved, 0, axis))
+@final
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a grid in the direction of a wave v, along which its series exp(s cos 2πv·x) is convolved.
+
+    Along `axis` every line has a point at each step; the other coordinates move by `steps`.
+    """
+
+    axis: int
+    steps: Frequencies
+    sharpness: float
+
+    @classmethod
+    def along(cls, v: Frequencies, sharpness: float) -> _Lines:
+        axis = int(np.flatnonzero(np.abs(v) == 1)[0])
+        return cls(axis, np.delete(v, axis) * v[axis], sharpness)
+
+    def _starts(self, length: int) -> Frequencies:
+        """Where each row is put so that lines become columns: row i is moved by −i steps."""  # (length, d − 1)
+        starts = np.multiply.outer(-np.arange(length), self.steps)
+        return starts - starts.min(axis=0, initial=0)
+
+    def _sheared(self, grid: Array) -> tuple[Array, Array]:
+        """The matrix of the convolution of a line, and the grid with lines as columns."""
+        rows = np.moveaxis(grid, self.axis, 0)
+        starts = self._starts(len(rows))
+        sheared = np.zeros((len(rows), *(starts.max(axis=0, initial=0) + rows.shape[1:])))
+        for i, place in enumerate(_boxes(starts, rows.shape[1:])):
+            sheared[i][place] = rows[i]
+        weights = _both_sides(len(rows) - 1, self.sharpness)
+        return np.lib.stride_tricks.sliding_window_view(weights, len(rows))[::-1], sheared
+
+    def convolved(self, grid: Array) -> Array:
+        """The series on the grid times that of the wave, up to a factor."""
+        toeplitz, sheared = self._sheared(grid)
+        found = (toeplitz @ sheared.reshape(len(sheared), -1)).reshape(sheared.shape)
+        shape = np.delete(grid.shape, self.axis)
+        rows = [found[i][place] for i, place in enumerate(_boxes(self._starts(len(found)), shape))]
+        return _without_smallest(np.moveaxis(np.stack(rows), 0, self.axis))
+
+    def convolved_at(self, grid: Array, places: Frequencies) -> Array:
+        """The same at some places of the grid only."""  # (n, d) -> (n,)
+        toeplitz, sheared = self._sheared(grid)
+        row = places[:, self.axis]
+        column = np.delete(places, self.axis, axis=1) + self._starts(len(sheared))[row]
+        return np.einsum("nj,jn->n", toeplitz[row], sheared[(slice(None), *column.T)])
+
+
+def _boxes(starts: Frequencies, shape: Sequence[int] | NDArray[np.intp]) -> list[tuple[slice, ...]]:
+    return [tuple(slice(s, s + n) for s, n in zip(start, shape, strict=True)) for start in starts.tolist()]
 
 
 def first_waves(dual_metric: Array) -> FirstWaves:

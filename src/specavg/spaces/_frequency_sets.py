@@ -146,12 +146,15 @@ class FrequencyRange(FrequencySet):
         starts = np.searchsorted(values, low * (1 - rounding), "left")
         counts = np.searchsorted(values, high * (1 + rounding), "right") - starts
         number = np.repeat(np.arange(len(sets)), counts)  # the set of each frequency
-        K = K[np.arange(len(number)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)]
-        chosen = _is_first_of_pair(K)
+        place = np.arange(len(number)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        chosen = _is_first_of_pair(K[place])
         if space.first_waves is not None and np.isfinite(most).any():
-            sizes = space.first_waves.sizes_of_types(space.cell.short_frequencies(K), space.cell.dual_metric)
+            once = slice(starts.min(), (starts + counts).max())  # types of one eigenvalue have the same frequencies
+            short = space.cell.short_frequencies(K[once])
+            sizes = space.first_waves.sizes_of_types(short, space.cell.dual_metric)[place - once.start]
             slack = _SAME / 4 * sizes
             chosen &= (sizes >= least[number] - slack) & (sizes <= most[number] + slack)
+        K = K[place]
         K, number = K[chosen], number[chosen]
         return K[np.lexsort((*K.T[::-1], number))], np.bincount(number, minlength=len(sets))
 
