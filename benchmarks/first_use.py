@@ -43,7 +43,7 @@ class Hidden:
 sys.meta_path.insert(0, Hidden())
 """
 FIRST_TARGET, LATER_TARGET = 4.0, 1.5  # CPU seconds: what a newcomer takes for at once
-_REPEATS = 2  # the better counts, as everywhere in these tables: another process may disturb one
+_REPEATS = 5  # the best counts, as everywhere in these tables: other processes disturb some
 
 
 def first_use(cases: dict[str, str] = CASES) -> list[dict[str, Any]]:

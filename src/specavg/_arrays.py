@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._random import OWN_SEED
-
 Array: TypeAlias = NDArray[np.float64]
 """Floating-point numbers in double precision, of any shape."""
 
@@ -26,23 +24,6 @@ def block_diagonal(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:
     from scipy.linalg import block_diag
 
     return np.asarray(block_diag(*blocks))
-
-
-def equal_rows(rows: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """One row of each set of equal rows, and for each row the number of its set; None where that is not found.
-
-    Numbers are sorted sooner than rows are, so one random combination of the columns is sorted. It is a sum: a product
-    with a vector may round equal rows differently. Different rows with the same combination are noticed.
-
-    Examples
-    --------
-    >>> first, mine = equal_rows(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]))
-    >>> len(first), bool(mine[0] == mine[2] != mine[1])
-    (2, True)
-    """
-    shadow = np.sum(rows * np.random.default_rng(OWN_SEED).normal(size=rows.shape[1]), axis=1)
-    _, first, mine = np.unique(shadow, return_index=True, return_inverse=True)
-    return (first, mine) if np.array_equal(rows[first][mine], rows) else None
 
 
 def components(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArray[np.intp]:

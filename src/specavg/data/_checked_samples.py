@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from specavg._arrays import Array, equal_rows
-from specavg.data._given_data import given_table, given_targets
+from specavg._arrays import Array
+from specavg.data._given_data import equal_rows, given_table, given_targets
 from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
 

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import human_size
 from specavg._messages import shown
+from specavg._random import OWN_SEED
 from specavg.groups import Group, Representation, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
@@ -393,3 +395,20 @@ def why_nothing(space: Space, group: Group, output: str | Representation | None 
             else f"the target {_does_not_move(group, output)}"
         )
     return "; or ".join(reasons)
+
+
+def equal_rows(rows: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """One row of each set of equal rows, and for each row the number of its set; None where that is not found.
+
+    Numbers are sorted sooner than rows are, so one random combination of the columns is sorted. It is a sum: a product
+    with a vector may round equal rows differently. Different rows with the same combination are noticed.
+
+    Examples
+    --------
+    >>> first, mine = equal_rows(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]))
+    >>> len(first), bool(mine[0] == mine[2] != mine[1])
+    (2, True)
+    """
+    shadow = np.sum(rows * np.random.default_rng(OWN_SEED).normal(size=rows.shape[1]), axis=1)
+    _, first, mine = np.unique(shadow, return_index=True, return_inverse=True)
+    return (first, mine) if np.array_equal(rows[first][mine], rows) else None

@@ -15,9 +15,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from specavg._arrays import Array, equal_rows
+from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import check_columns, given_table, given_targets, question_order, question_periods
+from specavg.data._given_data import (
+    check_columns,
+    equal_rows,
+    given_table,
+    given_targets,
+    question_order,
+    question_periods,
+)
 from specavg.data._streaming import Stream, is_dask, stream_of
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group

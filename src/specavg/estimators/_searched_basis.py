@@ -61,9 +61,9 @@ def searched_basis(
     alpha : float or None
         The penalty; None where it is chosen.
     """
-    rows = some_rows(data.count, _limits.SEARCH_ROWS)
+    everything = data.count <= _limits.SEARCH_ROWS
+    rows = np.arange(data.count) if everything else some_rows(data.count, _limits.SEARCH_ROWS)
     sample = data.at(rows)
-    everything = data.count == sample.count
     if len(bases) == 1:
         basis = bases[0](None)
         features = data.features(basis)
