@@ -103,6 +103,7 @@ _without_sidebar = (
     "index",
     "start",
     "choose",
+    "defaults",
     "discovery",
     "own_group",
     "orientations",
