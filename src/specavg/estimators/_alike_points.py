@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg._random import OWN_SEED
+from specavg._random import OWN_SEED, some_rows
 
 # Root mean square difference of two rows of orthonormal functions, below which their points are alike. Of uniform
 # points on a circle with a function for five of them a quarter are alike, in two dimensions a hundredth. Repetitions
@@ -49,7 +49,7 @@ def places_of_points(sketches: Array, functions: int, enough: int, dimension: in
     n, q = sketches.shape
     reach = _ALIKE * q**0.5 * min(1.0, enough * functions / n) ** (1.0 / dimension)
     tree = KDTree(sketches)
-    some = sketches[np.random.default_rng(OWN_SEED).permutation(n)[:_ASKED]]
+    some = sketches[some_rows(n, _ASKED)]
     second = np.asarray(tree.query(some, k=2, distance_upper_bound=reach)[0])[:, 1]
     if np.mean(np.isfinite(second)) < 0.5:  # points without a neighbour are a place each
         return None

@@ -117,8 +117,8 @@ class GradientData:
         both = self.has_value & self.has_gradient
         pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
         given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
-        _warn_of(contradicting_multiple(float(predicted @ predicted), float(predicted @ given), float(given @ given),
-                                        given.size))  # fmt: skip
+        sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
+        _warn_of(contradicting_multiple(*sums, given.size))
 
 
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None:
