@@ -422,6 +422,18 @@ def test_group_files_with_exact_fractions(here, capsys):
     code, out, _ = run(capsys, "info", "--space", "torus:2", "--group", "flips.json", "--max-dim", "20")
     assert code == 0
     assert "order 3" in out
+    (here / "turn.toml").write_text('generators = [{ kind = "shift", degrees = [120, 0] }]')
+    code, out, _ = run(capsys, "info", "--space", "torus:2", "--group", "turn.toml", "--max-dim", "20")
+    assert code == 0
+    assert "order 3" in out
+
+
+@pytest.mark.parametrize("shift", ["[120, 0]", '["120", 0]', "[0, -1.5]"])
+def test_group_files_with_whole_periods_are_refused(here, capsys, shift):
+    (here / "turn.toml").write_text(f'generators = [{{ kind = "shift", shift = {shift} }}]')
+    code, _, said = run(capsys, "info", "--space", "torus:2", "--group", "turn.toml", "--max-dim", "20")
+    assert code == 1
+    assert "whole periods move nothing" in said
 
 
 @pytest.mark.parametrize("command", ["", "info", "fit", "predict", "check", "discover", "reproduce"])

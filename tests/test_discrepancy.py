@@ -165,3 +165,17 @@ def test_the_discrepancy_of_a_representation_of_ones_own():
     X = space.sample(40, random_state=0)
     model = sa.EquivariantKernelRidge(space, group, rho, max_invariant_dim=6).fit(X, np.cos(np.pi * X))
     assert sa.invariance_discrepancy(model, space, group, X) < 1e-12
+
+
+def test_very_many_images_are_evaluated_in_large_tables():
+    rows = []
+
+    def f(X):
+        rows.append(len(X))
+        return np.cos(np.pi * X).sum(axis=1)
+
+    space, group = sa.Torus(6), groups.symmetric(6)
+    found = sa.invariance_discrepancy(f, space, group, space.sample(60, 0))
+    assert found < 1e-14
+    assert sum(rows) >= 720 * 60
+    assert len(rows) < 20

@@ -197,3 +197,27 @@ def test_dynamics_far_outside_of_the_data_are_questioned_once(model):
         atoms.positions *= 1.01
         atoms.get_potential_energy()
         model.predict(water(500, 10)[0])
+
+
+def test_elements_are_compared_where_all_labels_are_elements(model):
+    ase = pytest.importorskip("ase")
+    R = WATER + 0.02
+    assert model.predict(ase.Atoms("OH2", positions=R)).shape == (1,)
+    for other in ("SH2", "CO2", "HOH"):
+        with pytest.raises(ValueError, match="molecule 0 has the atoms"):
+            model.predict(ase.Atoms(other, positions=R))
+    R, E, _ = water(30, 0)
+    atoms = [ase.Atoms("OH2", positions=r) for r in R]
+    assert InvariantPotential(["O", "H", "D"], degree=3).fit(atoms, E).classes_ != model.classes_
+
+
+def test_no_geometries_are_refused(model):
+    with pytest.raises(ValueError, match="R has no geometries"):
+        model.predict(np.zeros((0, 3, 3)))
+
+
+def test_the_calculator_has_the_energy_that_forces_belong_to(model):
+    build = pytest.importorskip("ase")
+    atoms = build.Atoms("OH2", positions=WATER)
+    atoms.calc = model.calculator()
+    assert atoms.get_potential_energy(force_consistent=True) == atoms.get_potential_energy()

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 import specavg as sa
-from specavg import baselines, groups, spaces
+from specavg import baselines, groups, isometries, spaces
 from specavg.baselines import SpectralKernel
 from specavg.cli._table_options import separated
 from specavg.isometries import permutation
@@ -448,3 +449,24 @@ def test_more_functions_of_a_symmetry_that_fails_are_not_proposed(monkeypatch, w
     assert "time ended the search" in said  # in either case
     assert ("do not seem to have the symmetry" in said) is not proposed
     assert any(advice in said for advice in ("More functions may help", "out of reach")) is proposed
+
+
+def test_degrees_at_prediction_are_questioned():
+    space = sa.Circle()
+    X = space.sample(30, random_state=0)
+    model = sa.InvariantKernelRidge(space, groups.dihedral(3)).fit(X, np.cos(3 * X[:, 0]))
+    for asked in (model.predict, model.gradient, partial(model.predict, return_std=True)):
+        with pytest.warns(UserWarning, match="column 0 of X spans 56 periods") as found:
+            asked(np.arange(0.0, 360.0, 10.0)[:, None])
+        assert found[0].filename == __file__
+
+
+def test_a_wrong_group_is_doubted_where_only_a_product_spectrum_fits_without_it():
+    space = sa.Torus(3, period=360)
+    turn, mirror = isometries.shift(degrees=[120, 0, 0]), isometries.signed_permutation([0, 1, 2], [-1] * 3)
+    group = sa.Group([turn, isometries.permutation([1, 2, 0]), isometries.permutation([1, 0, 2]), mirror])
+    X = space.sample(100, random_state=0)
+    a = np.deg2rad(X)
+    y = np.cos(3 * a).sum(axis=1) + 0.5 * np.cos(3 * (a[:, 0] - a[:, 1]))
+    with pytest.warns(UserWarning, match="do not seem to have the symmetry"):
+        sa.InvariantKernelRidge(space, group).fit(X, y + 0.01 * np.random.default_rng(0).normal(size=100))

@@ -354,3 +354,34 @@ def test_powers_of_any_integer(g):
     assert (g**-5 @ g**5).is_identity
     with pytest.raises(TypeError, match="integer"):
         g**0.5
+
+
+@pytest.mark.parametrize("n", [7, 11, 13, 14, 17, 19, 23, 360])
+def test_degrees_that_are_a_fraction_of_a_turn_to_rounding_are_this_fraction(n):
+    assert iso.shift(degrees=[360 / n, 0]) == iso.shift([Fraction(1, n), 0])
+
+
+@pytest.mark.parametrize("given", [{"degrees": [51.43, 0]}, {"radians": [0.898]}, {"t": ["0.333", 0]}], ids=str)
+def test_numbers_that_look_like_rounded_fractions_are_questioned(given):
+    with pytest.warns(UserWarning, match="of a period is near 1/[37] and is another one"):
+        iso.shift(**given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"degrees": [360, 0]}, {"radians": [2 * np.pi]}, {"degrees": [720.0, -360]}], ids=str
+)
+def test_angles_that_are_whole_periods_are_questioned(given):
+    with pytest.warns(UserWarning, match="moves nothing"):
+        assert iso.shift(**given).is_identity
+
+
+def test_a_translation_that_looks_like_an_angle_is_questioned():
+    with pytest.warns(UserWarning, match=r"affine\(A, \[120, 0\]\) moves by a whole period or more"):
+        iso.affine([[-1, 0], [0, 1]], [120, 0])
+    assert iso.affine([[-1, 0], [0, 1]], [1.5, -1]).shift == (Fraction(1, 2), Fraction(0))
+
+
+def test_a_shift_by_many_digits_is_read_back_without_a_question():
+    with pytest.warns(UserWarning, match="near 1/7"):
+        g = iso.shift(degrees=[51.43, 0])
+    assert eval(repr(g), {"shift": iso.shift}) == g

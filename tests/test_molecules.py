@@ -494,3 +494,11 @@ def test_where_there_are_no_deviations_of_energies_a_sentence_says_why(monkeypat
     monkeypatch.setattr("specavg.molecules._potential.MOST_WITH_ERROR_BARS", 50)
     with pytest.raises(ValueError, match="an earlier version saved it"):
         model.predict(R, return_std=True)
+
+
+def test_a_molecule_of_very_many_atoms_takes_functions_of_pairs():
+    rng = np.random.default_rng(0)
+    R = rng.normal(size=(60, 3)) * 3.0 + 0.05 * rng.normal(size=(12, 60, 3))
+    r = np.linalg.norm(R[:, :, None] - R[:, None], axis=-1)
+    model = InvariantPotential(["C"] * 60).fit(R, np.exp(-r).sum(axis=(1, 2)))
+    assert model.degrees_ == ((2, 5),)

@@ -137,3 +137,17 @@ def test_a_target_that_tells_mirror_images_apart_is_questioned():
     assert any("mirror images" in m for m in said(four, chiral, symbols=["a", "b", "c", "d"]))
     assert fitted(R, morse(R)[0]).predict(-R) == pytest.approx(fitted(R, morse(R)[0]).predict(R), rel=1e-10)
     assert WATER.shape == (3, 3)
+
+
+def test_like_atoms_that_energies_tell_apart_are_questioned():
+    R, _, _ = water(60, 5)
+    a, b = (np.linalg.norm(R[:, i] - R[:, 0], axis=1) for i in (1, 2))
+    (message,) = said(R, a**2 + 3 * b**2)
+    assert "which of several like atoms is where" in message
+    assert "interchangeable=[]" in message
+
+
+def test_noise_of_energies_does_not_question_like_atoms():
+    R, E, _ = water(60, 6)
+    noise = np.random.default_rng(0).normal(size=60)
+    assert not any("like atoms" in message for message in said(R, E + 0.5 * E.std() * noise))

@@ -17,6 +17,7 @@ A group file (TOML or JSON) lists generators; fractions of the period are exact:
   generators = [
     { kind = "affine", matrix = [[-1, 0], [0, 1]], shift = [0, "1/2"] },
     { kind = "permutation", image = [1, 0] },
+    { kind = "shift", degrees = [120, 0] },
   ]
 Kinds: permutation, signed_permutation, orthogonal, shift, affine, left_right, copies, factors.
 

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -232,9 +233,39 @@ def _from_file(path: Path, kind: type, part: str) -> Any:
             f"{path}: a structure cannot be claimed in a file; give generators, or a name such as symmetric:5"
         )
     try:
-        return read(description, kind, part)
+        return read(_in_periods(description, path), kind, part)
     except DescriptionError as error:
         raise UserError(f"{path}: {error}") from None
+
+
+def _in_periods(described: Any, path: Path) -> Any:
+    """The same with shifts by `degrees` as fractions of the period; whole periods, which move nothing, are refused."""
+    from specavg.isometries import shift
+
+    if isinstance(described, list):
+        return [_in_periods(part, path) for part in described]
+    if not isinstance(described, dict):
+        return described
+    parts = {name: _in_periods(part, path) for name, part in described.items()}
+    if parts.get("kind") == "shift" and isinstance(parts.get("degrees"), list):
+        found: Any = shift(degrees=parts.pop("degrees"))
+        parts["shift"] = [str(t) for t in getattr(found, "shift", [0] * found.size)]
+    given = parts.get("shift")
+    for t in given if isinstance(given, list) else []:
+        if abs(_periods(t)) >= 1:
+            raise UserError(
+                f"{path}: a shift by {t} moves by a whole period or more, and whole periods move nothing: shifts are "
+                'in periods. An angle of 120 degrees is shift = ["1/3"], or kind = "shift" with degrees = [120]'
+            )
+    return parts
+
+
+def _periods(t: Any) -> float:
+    """How many periods a shift is; 0 for what is no number, which is refused where it is read."""
+    try:
+        return float(Fraction(t))
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return 0.0
 
 
 def _split(text: str, mark: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -141,29 +142,47 @@ def _widest(space: Space, points: Array) -> tuple[int, float]:
     return column, float(spans[column])
 
 
+def _outside() -> int:
+    """The stacklevel of the line that called this library, for a warning of the function that asks."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("specavg."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def question_unit(space: Space, points: Array) -> bool:
+    """Warn where a column spans many periods of its torus: it is probably in another unit. Whether it did."""
+    if not len(points):
+        return False
+    column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
+    side = space.column_periods[column]
+    if span <= _many_periods(space):
+        return False
+    d = space.dim if isinstance(space, Torus) else 1  # powers and products have theirs among other columns
+    advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
+    if not np.isclose(side, 2 * np.pi):
+        advice = "Give the space the period of the data (for instance period=360 for degrees)"
+    if space.lattice is not None:
+        advice = (
+            "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
+            "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
+        )
+    warnings.warn(
+        f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from {points[:, column].min():.4g} to "
+        f"{points[:, column].max():.4g}, and the period is {side:.4g}. Values that differ by a period are the same "
+        f"point. {advice}.",
+        stacklevel=_outside(),
+    )
+    return True
+
+
 def question_periods(space: Space, points: Array, group: Group | None = None) -> None:
     """Warn where a column spans many periods of its torus, or all a small part: they are probably in another unit."""
-    if not len(points):
+    if question_unit(space, points) or not len(points):
         return
     column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
     side = space.column_periods[column]
-    if span > _many_periods(space):
-        d = space.dim if isinstance(space, Torus) else 1  # powers and products have theirs among other columns
-        advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
-        if not np.isclose(side, 2 * np.pi):
-            advice = "Give the space the period of the data (for instance period=360 for degrees)"
-        if space.lattice is not None:
-            advice = (
-                "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
-                "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
-            )
-        warnings.warn(
-            f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from "
-            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. "
-            f"Values that differ by a period are the same point. {advice}.",
-            stacklevel=5,
-        )
-    elif 0 < span < _SMALL_PART and len(points) >= _ROWS_TO_JUDGE and np.isfinite(space.column_periods).all():
+    if 0 < span < _SMALL_PART and len(points) >= _ROWS_TO_JUDGE and np.isfinite(space.column_periods).all():
         warnings.warn(
             f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "

@@ -24,6 +24,7 @@ from specavg.data._given_data import (
     given_targets,
     question_order,
     question_periods,
+    question_unit,
 )
 from specavg.data._streaming import Stream, is_dask, stream_of
 from specavg.groups import Group
@@ -127,6 +128,8 @@ class InvariantEstimator(Savable, BaseEstimator):
         points: Any = validate_data(self, given_table(space, self.group, X), reset=reset, dtype=np.float64)
         if reset:
             self._question(points)
+        elif space is not None:  # the default torus is known to wrap
+            question_unit(space, points)
         return points
 
     def _points_and_targets(self, X: Any, y: Any, *, multi_output: bool = True) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ from specavg.estimators._base import checked_alpha
 from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
-from specavg.invariants import Order
+from specavg.invariants import Order, default_order
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
@@ -215,7 +215,7 @@ class SpectralRidge(PiecewiseEstimator):
             return np.inf
         from specavg.estimators._kernel_ridge import InvariantKernelRidge  # a subclass: not known up there
 
-        plain, error = InvariantKernelRidge(self._space(), None, spectrum="matern", order="eigenvalue"), np.inf
+        plain, error = InvariantKernelRidge(self._space(), None, order=default_order(self._space())), np.inf
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for rows in _ROWS_COMPARED:

@@ -24,7 +24,10 @@ _FINEST = 720  # denominator of shifts that are not questioned
 _OF_SPACE_GROUPS = 24  # largest denominator of their translations
 _ROUNDING = 1e-12  # periods: the translations that spglib computes from positions of 16 digits differ by less
 _OF_A_FLOAT = 2**30  # denominators beyond it are those of floats: nobody writes them
-_ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not equal, is questioned: 0.33, 2.09 radians
+# Largest denominators, and how near a number of periods may be to such a fraction, without being it, and is questioned:
+# 0.33 or 2.09 radians near a third, 51.43 degrees near a seventh.
+_ROUNDED = ((6, 4e-3), (_OF_SPACE_GROUPS, 2e-4))
+_AN_ANGLE = 3  # periods: a translation of a crystal is less, and a larger number is most likely an angle
 
 
 @final
@@ -115,9 +118,10 @@ def shift(
         The shift in periods. `int`, `Fraction` and strings such as "1/3" stay exact, `float` stays a float. An
         `int` or `float` of a whole period or more is questioned by a warning: it looks like an angle.
     degrees, radians : sequence of numbers, optional
-        The shift as angles, in place of `t`. Degrees are exact; radians are exact where they are a fraction of
-        2π with a denominator of at most 360, to rounding. Numbers near a half, ..., sixth of a period that are not
-        one are questioned.
+        The shift as angles, in place of `t`: 360 degrees or 2π are one period of the coordinate, whatever its length
+        is. An angle that is a fraction of it with a denominator of at most 360, to rounding, is this fraction; other
+        degrees are taken as they are written. Numbers near a fraction with a small denominator that are not one are
+        questioned, and so are angles that are whole periods.
 
     Examples
     --------
@@ -130,32 +134,49 @@ def shift(
         raise TypeError("shift needs exactly one of t (in periods), degrees= and radians=")
     what, example = "a shift has a number for each coordinate", 'shift(["1/3", 0]) or shift(degrees=[120, 0])'
     if degrees is not None:
-        periods = [_from_degrees(entry) for entry in entries(degrees, what, example)]
+        given, read = entries(degrees, what, example), _from_degrees
     elif radians is not None:
-        periods = [_from_radians(entry) for entry in entries(radians, what, example)]
+        given, read = entries(radians, what, example), _from_radians
     else:
-        given = entries(t, what, example)
-        periods = [period_fraction(entry) for entry in given]
-        if any(abs(p) >= 1 and not isinstance(entry, str | Fraction) for p, entry in zip(periods, given, strict=True)):
-            shown = ", ".join(map(period_text, periods))
-            warnings.warn(
-                f"shift([{shown}]) moves by a whole period or more, and whole periods move nothing: shifts are in "
-                "periods. For angles write shift(degrees=[...]) or shift(radians=[...]).",
-                stacklevel=2,
-            )
+        given, read = entries(t, what, example), period_fraction
+    periods = [read(entry) for entry in given]
     if not periods:
         raise ValueError(f"{what}, and this one has none: write {example}")
-    for p in periods:
-        near = Fraction(p).limit_denominator(6)
-        # Whole and half degrees are meant as written.
-        meant = isinstance(p, Fraction) and (degrees is None or p.denominator <= _FINEST)
-        if near.denominator > 1 and not meant and 4e-16 * max(1.0, abs(p)) < abs(p - near) < _ROUNDED:
+    exact = [isinstance(entry, str | Fraction) for entry in given]
+    if t is None and any(periods) and not any(map(_wrapped, periods)):
+        warnings.warn(f"a shift by the angles {list(given)} moves nothing: they are whole periods.", stacklevel=2)
+    elif t is not None and any(abs(p) >= 1 and not known for p, known in zip(periods, exact, strict=True)):
+        _question_periods(f"shift([{', '.join(map(period_text, periods))}])")
+    for p, entry in zip(periods, given, strict=True):
+        # Fractions are meant as they are written, and so are whole and half degrees.
+        meant = (
+            isinstance(entry, Fraction) or "/" in str(entry) or (isinstance(p, Fraction) and p.denominator <= _FINEST)
+        )
+        near = None if meant else _nearly(p)
+        if near is not None:
             warnings.warn(
                 f"a shift by {float(p):.10g} of a period is near {near} and is another one, which generates a far "
                 f"larger group. If {near} is meant, write '{near}', or the angle in degrees.",
                 stacklevel=2,
             )
     return affine_map(np.eye(len(periods), dtype=np.int64), periods)
+
+
+def _question_periods(given: str) -> None:
+    warnings.warn(
+        f"{given} moves by a whole period or more, and whole periods move nothing: shifts are in periods. For angles "
+        "write shift(degrees=[...]) or shift(radians=[...]).",
+        stacklevel=3,
+    )
+
+
+def _nearly(p: Fraction | float) -> Fraction | None:
+    """The fraction with a small denominator that a number of periods may be meant to be, and is not."""
+    for largest, distance in _ROUNDED:
+        near = Fraction(p).limit_denominator(largest)
+        if near.denominator > 1 and 4e-16 * max(1.0, abs(p)) < abs(p - near) < distance:
+            return near
+    return None
 
 
 def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutation | Affine:
@@ -167,7 +188,7 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutati
     t : sequence of int, Fraction, str or float
         A `float` that is a fraction with a denominator of at most 24 to rounding, as spglib returns the translations
         of space groups, is that fraction; another one stays a float, and has no exact order. A `Fraction` that was
-        made from such a `float` is questioned by a warning.
+        made from such a `float` is questioned by a warning. So are three periods and more: they look like an angle.
 
     Examples
     --------
@@ -178,7 +199,10 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutati
     affine([[-1, 0], [0, 1]], ['1/3', '1/4'])
     """
     given = entries(t, "a shift has a number for each coordinate", 'affine(A, ["1/3", 0])')
-    return affine_map(A, [*map(_of_crystals, map(period_fraction, given))])
+    periods = [*map(period_fraction, given)]
+    if any(abs(p) >= _AN_ANGLE for p in periods):
+        _question_periods(f"affine(A, [{', '.join(map(period_text, periods))}])")
+    return affine_map(A, [*map(_of_crystals, periods)])
 
 
 def _of_crystals(t: Fraction | float) -> Fraction | float:
@@ -315,10 +339,17 @@ def _wrapped(t: Fraction | float) -> Fraction | float:
 
 def _from_degrees(angle: Fraction | float | str) -> Fraction | float:
     exact = period_fraction(angle)
-    return (exact if isinstance(exact, Fraction) else Fraction(repr(exact))) / 360  # 22.5 is meant as written
+    if isinstance(exact, Fraction):
+        return exact / 360
+    written = Fraction(repr(exact)) / 360  # 22.5 is meant as written, and 360 / 7 is a seventh
+    return written if written.denominator <= _FINEST else _fraction_of_a_turn(written)
 
 
 def _from_radians(angle: float) -> Fraction | float:
-    t = float(period_fraction(angle)) / (2 * np.pi)
+    return _fraction_of_a_turn(float(period_fraction(angle)) / (2 * np.pi))
+
+
+def _fraction_of_a_turn(t: Fraction | float) -> Fraction | float:
+    """The fraction of whole degrees, or with a smaller denominator, that `t` is to rounding; otherwise `t`."""
     near = Fraction(t).limit_denominator(_LARGEST_DENOMINATOR)
     return near if abs(t - near) <= 4e-16 * max(1.0, abs(t)) else t

@@ -30,7 +30,7 @@ def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
     base: Any = calculators.Calculator
 
     class PotentialCalculator(base):
-        implemented_properties = ("energy", "forces")
+        implemented_properties = ("energy", "free_energy", "forces")
         questioned = False
 
         def __reduce__(self) -> tuple[Any, tuple[Any, float, float]]:
@@ -45,8 +45,10 @@ def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
             if outside and not self.questioned:  # one step of dynamics is said, not all that follow
                 self.questioned = True
                 warnings.warn(outside, stacklevel=2)
+            energy = float(E[0]) * energy_unit
             self.results = {
-                "energy": float(E[0]) * energy_unit,
+                "energy": energy,
+                "free_energy": energy,  # what the forces are the gradient of
                 "forces": np.ascontiguousarray(F[0]) * (energy_unit / length_unit),
             }
 

@@ -10,6 +10,7 @@ _BY_NUMBER = """
     Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl
     Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og
 """
+ELEMENTS = _BY_NUMBER.split()
 
 # Covalent radii in Å of the elements of organic molecules (Cordero et al., Dalton Transactions 2008, 2832).
 RADII = {
@@ -30,7 +31,6 @@ def labels_of(symbols: Any) -> list[str]:
         raise ValueError(f"symbols is the text {symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
     if hasattr(symbols, "get_chemical_symbols"):
         return list(symbols.get_chemical_symbols())
-    elements = _BY_NUMBER.split()
-    if all(isinstance(symbol, Integral) and 1 <= int(symbol) <= len(elements) for symbol in symbols):
-        return [elements[int(symbol) - 1] for symbol in symbols]
+    if all(isinstance(symbol, Integral) and 1 <= int(symbol) <= len(ELEMENTS) for symbol in symbols):
+        return [ELEMENTS[int(symbol) - 1] for symbol in symbols]
     return [str(getattr(symbol, "symbol", symbol)).strip() for symbol in symbols]  # an Atom of ASE has its own

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.molecules._elements import ELEMENTS
 
 
 def molecules_in(R: Any) -> list[Any] | None:
@@ -33,6 +34,8 @@ def positions_of(R: Any, labels: list[str]) -> Array:
         raise ValueError(
             f"R must have shape (n, {N}, 3), a position for each atom; its shape is {positions.shape}.{hint}"
         )
+    if not len(positions):
+        raise ValueError(f"R has no geometries; its shape is {positions.shape}")
     positions = positions.reshape(-1, N, 3)
     _refuse_infinite("R", positions)
     return positions
@@ -148,10 +151,9 @@ def _known(atoms: Any, name: str) -> Any:
 
 
 def _positions_of_one(index: int, atoms: Any, labels: list[str]) -> Array:
-    """The positions of a molecule of ASE; its elements are compared where the labels are elements too."""
+    """The positions of a molecule of ASE; its elements are compared where all labels are elements too."""
     elements = atoms.get_chemical_symbols()
-    known = set(labels) <= set(elements) or set(elements) <= set(labels)
-    if len(elements) != len(labels) or (known and elements != labels):
+    if len(elements) != len(labels) or (elements != labels and set(labels) <= set(ELEMENTS)):
         raise ValueError(f"molecule {index} has the atoms {elements}, and symbols are {labels}, in this order")
     whole = _whole(atoms)
     if whole is None:

@@ -35,6 +35,7 @@ _MOST_PRODUCTS = 200_000
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
+_PAIRS = {2: 4}  # degrees of the fit that says whether like atoms change places: some milliseconds for ten atoms
 _OUTSIDE = 1.0  # widths of the range of a distance in the data, beyond which predictions are questioned
 
 
@@ -199,6 +200,10 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         if alone:
             self.mean_energy_ = -float(np.average(self._evaluated(positions)[0], weights=data.weights))
         ask.question_errors(found, energies, given, unit, known=wrong)
+        if any(len(c) > 1 for c in classes) and not alone and not wrong:
+            ask.question_like_atoms(
+                self.energy_error_, unit * float(energies.std()), lambda: self._error_of_unlike_atoms(data)
+            )
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
@@ -262,6 +267,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
         check_is_fitted(self)
         return calculator(self, energy_unit, length_unit)
+
+    def _error_of_unlike_atoms(self, data: Observed) -> float:
+        """The error of energies of a fit of pairs of atoms in which none change places."""
+        plain = InvariantPotential(labels_of(self.symbols), degree=_PAIRS, interchangeable=[])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return plain.fit(data.positions, data.energies, data.forces, data.weights).energy_error_
 
     def check_points(self) -> Array:
         """Geometries at which a saved model is checked when it is read."""
@@ -367,6 +379,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             terms = MoleculeTerms.of(N, classes, table)
             most = min(rows, _MOST_FUNCTIONS[few], int((_MOST_WORK / rows) ** 0.5))
             products = terms.most_products
+            if best is None and products > _MOST_PRODUCTS:  # very many atoms
+                return _cached_terms(N, classes, MoleculeTerms.of(N, classes, {2: d + 4}).degrees)
             if best is not None and (products > _MOST_PRODUCTS or products / terms.permutations > 4 * most):
                 break
             terms = _cached_terms(N, classes, terms.degrees)

@@ -269,23 +269,26 @@ class _Comparison:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))
 
     def _roughly(self, spectrum: Spectrum) -> list[_Try] | None:
-        rough = self._problem.roughly_scored(self._scale(spectrum)[0]) if self._alpha is None else None
+        if self._alpha is not None:
+            return None
+        scale, unit = self._scale(spectrum)
+        rough = self._problem.roughly_scored(scale)
         if rough is None:
             return None
         alphas = _alphas(self._problem, rough, _STEPS_PER_DECADE)
-        return self._tries(spectrum, rough, alphas[alphas >= ROUGH_ALPHA * rough.top])
+        return _tries(spectrum, unit, rough, alphas[alphas >= ROUGH_ALPHA * rough.top])
 
     def _exactly(self, spectrum: Spectrum) -> list[_Try]:
         scale, unit = self._scale(spectrum)
         scored = self._problem.scored(scale)
-        if self._alpha is not None:
-            return self._tries(spectrum, scored, np.array([self._alpha / unit]))
-        return self._tries(spectrum, scored, _alphas(self._problem, scored, _STEPS_PER_DECADE))
+        alphas = _alphas(self._problem, scored, _STEPS_PER_DECADE)
+        return _tries(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
 
-    def _tries(self, spectrum: Spectrum, scored: Scored, alphas: Array) -> list[_Try]:
-        unit = self._scale(spectrum)[1]
-        scores = scored.scores(alphas)
-        return [_Try(Trial(spectrum, a * unit, *numbers), a) for a, *numbers in scores.table(alphas)]
+
+def _tries(spectrum: Spectrum, unit: float, scored: Scored, alphas: Array) -> list[_Try]:
+    """A spectrum with each of `alphas`, which are in units of its first value, `unit`."""
+    table = scored.scores(alphas).table(alphas)
+    return [_Try(Trial(spectrum, a * unit, *numbers), a) for a, *numbers in table]
 
 
 def _lowest_hope(tries: Sequence[_Try]) -> float:

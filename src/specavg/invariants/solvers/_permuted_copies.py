@@ -80,7 +80,8 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
         flipped = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self._base.shape[0])
         one = structure.group if isinstance(structure, Wreath) else flipped
         self._one_copy = self.resolver_of("copy", self._base, one)
-        self._latest: tuple[Eigenspace, Sequence[CopyType], list[Eigenspace]] | None = None
+        # The last eigenspace, its types, the eigenspaces of one copy that they use, and how many invariants they have.
+        self._latest: tuple[Eigenspace, Sequence[CopyType], list[Eigenspace], int | None] | None = None
 
     @classmethod
     def fits(cls, space: Space, group: Any, /) -> bool:
@@ -118,7 +119,7 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
             assert isinstance(self.space, Torus)
             listed = self.space.frequency_types(below) or ()
             types = [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in listed]
-        self._latest = (below, types, self._used(types)) if all_known else None
+        self._latest = (below, types, self._used(types), self._number(types)) if all_known else None
         return types
 
     def _used(self, types: Sequence[CopyType]) -> list[Eigenspace]:
@@ -156,6 +157,10 @@ class WreathOnCopies(ClosedForm, Solver[CopyFunctions]):
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         types = self._types(eigenspace)
+        return self._number(types) if self._latest is None else self._latest[3]
+
+    def _number(self, types: Sequence[CopyType]) -> int | None:
+        """The number of invariants of these types, where those of one copy are counted."""
         dims: dict[Eigenspace, Any] = {V: self._one_copy.count(V) for chosen in types for V, _ in chosen}
         if None in dims.values():
             return None
