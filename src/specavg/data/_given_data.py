@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -144,8 +144,8 @@ def _widest(space: Space, points: Array) -> tuple[int, float]:
 
 def _outside() -> int:
     """The stacklevel of the line that called this library, for a warning of the function that asks."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("specavg."):
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("specavg."):
         frame, level = frame.f_back, level + 1
     return level
 
