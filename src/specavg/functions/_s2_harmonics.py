@@ -143,15 +143,15 @@ class S2Harmonics(EulerFamily):
         return values.T
 
     @property
-    def part_bytes(self) -> float | None:
-        """Working memory of `part_values` at one point; None where few functions are left out."""
+    def degree_bytes(self) -> float | None:
+        # Half of the orders or more are left out where this is faster than all values.
         used = np.count_nonzero(self._program.used)
         return None if self.top > _PLAIN_DEGREE or 2 * used > self.top + 1 else 8.0 * 10 * used
 
-    def part_values(self, X: Array, parts: Sequence[Array]) -> Iterator[Array]:
+    def degree_values(self, X: Array, matrices: Sequence[Array]) -> Iterator[Array]:
         x, y, z = normalized(X).T
         _, used, scale, u, v = self._program
-        orders, each = np.flatnonzero(used), dict(zip(self._degrees, parts, strict=True))
+        orders, each = np.flatnonzero(used), dict(zip(self._degrees, matrices, strict=True))
         powers = self._powers(x + 1j * y)[orders] * scale[orders, None]
         before, now = np.ones(powers.shape), np.zeros(powers.shape)  # p_{−2} and p_{−1}
         for degree in range(self.top + 1):  # all orders at once
