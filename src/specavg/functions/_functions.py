@@ -144,8 +144,8 @@ class Functions(abc.ABC):
     def correlate(self, X: Array, Y: Array) -> Array:
         """Φᵀ Y. Sums of chunks are added with compensation, so that rounding does not grow with their number."""
         # (n, q) -> (dim, q)
-        parts = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
-        return compensated_sum(parts, (self.dim, Y.shape[1]))
+        terms = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
+        return compensated_sum(terms, (self.dim, Y.shape[1]))
 
     def combine(self, X: Array, C: Array) -> Array:
         """Φ C."""  # (dim, q) -> (n, q)
@@ -180,8 +180,8 @@ class Functions(abc.ABC):
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         """Σ_i Σ_j ∂_jφ(x_i) G_ij: the sums of the gradients against data G."""  # (n, n_features, q) -> (dim, q)
-        parts = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))
-        return compensated_sum(parts, (self.dim, G.shape[2]))
+        terms = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))
+        return compensated_sum(terms, (self.dim, G.shape[2]))
 
     def gram(self, X: Array, weights: Array | None = None) -> Array:
         """Φᵀ diag(weights) Φ, with weights ≥ 0; None stands for weights of one."""  # (n,) -> (dim, dim)
