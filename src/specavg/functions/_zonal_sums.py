@@ -53,8 +53,8 @@ def character_sum(c: Array, weights: Mapping[int, float]) -> Array:
     return total
 
 
+# `difference_cosines` or `even_difference_cosines`: maps angles a (n,), b (m,) and J to J arrays of shape (n, m).
 Harmonics = Callable[[Array, Array, int], Iterator[Array]]
-"""`difference_cosines` or `even_difference_cosines`: maps angles a (n,), b (m,) and J to J arrays of shape (n, m)."""
 
 
 def difference_cosines(a: Array, b: Array, reach: int) -> Iterator[Array]:
