@@ -82,9 +82,10 @@ class TangentFields(VectorFunctions):
         return self.combine_gradient(X, np.eye(self.dim))
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        if self._last is None or not np.array_equal(self._last[0], c):
-            self._last = c.copy(), self._in_harmonics(c)
-        found = self._harmonics.functions.combine_gradient(X, self._last[1])
+        last = self._last  # read once: another thread may replace it
+        if last is None or not np.array_equal(last[0], c):
+            self._last = last = c.copy(), self._in_harmonics(c)
+        found = self._harmonics.functions.combine_gradient(X, last[1])
         return found.reshape(*X.shape, 3, *c.shape[1:])
 
     def _in_harmonics(self, c: Array) -> Array:
