@@ -1,4 +1,4 @@
-"""Modified Bessel functions of many orders: the series of e^(κ cos θ), without underflow."""
+"""Modified Bessel functions I_ν(κ) of many orders, as logarithms: the coefficients of e^(κ cos θ)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 
 Series = Callable[[float], Array]
-"""κ to the logarithms of the coefficients of a kernel, relative to that of the constant."""
+"""Maps κ to the logarithms of the coefficients of a kernel, each divided by the coefficient of the constant."""
 
-_STEPS = 40  # orders above the last one at which the recurrence starts, so that each of them makes its start better
-_UNDERFLOW = 1e-280  # below it numbers lose digits soon
+# The recurrence starts this many orders above the last one that is wanted. Each step reduces the error of the start.
+_STEPS = 40
+_UNDERFLOW = 1e-280  # SciPy's Bessel functions below this are not used: floats lose digits from 1e-308 on
 
 
 def bessel_series(order: float, degrees: ArrayLike, unit: float = 1.0) -> Series:
-    """The series of a product of kernels e^(κ·unit·cos θ): the coefficients ∏_j I_{order + k_j} / I_order.
+    """The series of a product of kernels e^(κ·unit·cos θ_j), one for each angle θ_j.
+
+    Its coefficients are ∏_j I_{order + k_j}(κ·unit) / I_order(κ·unit).
 
     Parameters
     ----------
     order : float
-        0 for angles, d/2 − 1 on the sphere in R^d.
+        0 for angles of a torus, d/2 − 1 on the sphere in R^d.
     degrees : array-like of int, shape (n,) or (n, p)
-        k_j of each function, for one or several angles.
+        The degrees k_j of each of n functions, for one angle or for p of them.
     unit : float, default 1.0
         What κ is multiplied by.
     """
@@ -38,9 +41,9 @@ def bessel_series(order: float, degrees: ArrayLike, unit: float = 1.0) -> Series
 def log_bessel(order: float, count: int, kappa: float) -> Array:
     """Log I_{order + k}(κ) / I_order(κ) for k = 0, …, count − 1.
 
-    Ratios r_ν = I_{ν+1}/I_ν follow from r_{ν−1} = κ/(2ν + κ r_ν) downwards, which is stable: errors are multiplied by
-    r² < 1. The start is SciPy's; where that underflows, r is small and a bound will do: κ/(ν + ½ + √((ν + 3/2)² +
-    κ²)) of Amos (1974).
+    The ratios r_ν = I_{ν+1}/I_ν follow from r_{ν−1} = κ/(2ν + κ r_ν), from high orders to low ones. This is stable: a
+    step multiplies errors by r² < 1. The first ratio is SciPy's. Where SciPy's Bessel functions underflow, r is small,
+    and the bound κ/(ν + ½ + √((ν + 3/2)² + κ²)) of Amos (1974) is close enough.
 
     Examples
     --------

@@ -1,13 +1,15 @@
-"""Harmonics of a sphere that depend on a few coordinates, and on the distances from the origin in the other directions.
+"""Harmonics of a sphere that depend on a few coordinates, and on the radii in orthogonal blocks of the others.
 
-R^d is split into orthogonal blocks, of which only the radius matters, and fixed coordinates. Blocks and coordinates are
-joined one after the other. Joining a harmonic of degree L on P dimensions (radius² A) with a leaf of degree e on q
-dimensions (radius² B) gives the harmonics of degree L + e + 2n,
+R^d is a sum of orthogonal *leaves*: blocks, of which functions see the radius only, and fixed directions, of which they
+see the coordinate. On a block the only function of the leaf is 1, of degree e = 0; on a fixed direction there is also
+the coordinate itself, of degree e = 1. Leaves are joined one after the other. A harmonic of degree L on P dimensions,
+with radius² A, and a function of degree e of the next leaf, of q dimensions and radius² B, make the harmonics
 
-    (harmonic) · (leaf) · (A + B)^n p_n((A − B)/(A + B)),
+    (harmonic) · (function of the leaf) · (A + B)^n p_n((A − B)/(A + B))
 
-p_n a Jacobi polynomial with the exponents e + q/2 − 1 and L + P/2 − 1: orthonormal, by stable recurrences, no poles.
-One block and one coordinate are the Gegenbauer polynomials of that coordinate.
+of degree L + e + 2n on P + q dimensions. p_n is a Jacobi polynomial with the exponents e + q/2 − 1 and L + P/2 − 1. The
+products are orthonormal, recurrences compute them stably, and nothing is singular at the poles. Joining one block with
+one fixed direction gives the Gegenbauer polynomials of that coordinate.
 """
 
 from __future__ import annotations
@@ -25,20 +27,20 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
 
 Index = tuple[tuple[int, int], ...]
-"""(e, n) of each leaf: its degree, and that of the Jacobi polynomial that joins it to those before it."""
+"""A harmonic: for each leaf the degree e of its function, and the degree n of the Jacobi polynomial that joins it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """How R^d is split.
+    """How R^d is split into leaves.
 
     Attributes
     ----------
     fixed : ndarray of shape (d, f)
-        Orthonormal columns: the directions whose coordinates matter.
+        The fixed directions, as orthonormal columns.
     blocks : tuple of ndarray of int
-        Coordinates of each block, one block or more. A single block may be all coordinates: what is left beside the
-        fixed directions.
+        The coordinates of each block, one block or more. A single block is the orthogonal complement of the fixed
+        directions, and may list all coordinates.
     """
 
     fixed: Array
@@ -46,7 +48,7 @@ class Blocks:
 
     @property
     def sizes(self) -> list[int]:
-        """The dimensions of all leaves, blocks first."""
+        """The dimensions of all leaves: those of the blocks, then 1 for each fixed direction."""
         d, f = self.fixed.shape
         dims = [len(block) for block in self.blocks] if len(self.blocks) > 1 else [d - f]
         return [*dims, *[1] * f]
@@ -58,16 +60,17 @@ class Blocks:
 
 @lru_cache(maxsize=20_000)
 def _indices(sizes: tuple[int, ...], degree: int) -> tuple[Index, ...]:
-    """The harmonics of one degree on leaves of these sizes, those before the last found in the same way."""
+    """The harmonics of one degree on leaves of these dimensions, by recursion over the leaves."""
     *before, last = sizes
-    signs = (0, 1) if last == 1 else (0,)
+    parities = (0, 1) if last == 1 else (0,)
     if not before:
-        return tuple(((e, 0),) for e in signs if e == degree)
+        return tuple(((e, 0),) for e in parities if e == degree)
     found = [
         (*rest, (e, n))
-        for e in signs
+        for e in parities
         if e <= degree
-        for n in range((degree - e) // 2 if len(before) == 1 else 0, (degree - e) // 2 + 1)  # one leaf: degree 0 or 1
+        # A single leaf before has degree 0 or 1, which leaves one n.
+        for n in range((degree - e) // 2 if len(before) == 1 else 0, (degree - e) // 2 + 1)
         for rest in _indices(tuple(before), degree - e - 2 * n)
     ]
     return tuple(sorted(found))
@@ -75,11 +78,12 @@ def _indices(sizes: tuple[int, ...], degree: int) -> tuple[Index, ...]:
 
 @final
 class BlockHarmonics(Functions):
-    """Harmonics of some degrees that depend on fixed coordinates and radii of blocks only.
+    """All harmonics of some degrees that depend on fixed coordinates and radii of blocks only.
 
     Parameters
     ----------
     blocks : Blocks
+        How R^d is split.
     degrees : sequence of int
     """
 
@@ -116,8 +120,9 @@ class BlockHarmonics(Functions):
         return combined
 
     def _lifted(self, X: Array, unit: Array, rest: Array, jets: Array) -> Array:
-        """Tangential gradients from the values and derivatives of `_jets`."""
-        f = self._blocks.fixed.shape[1]  # jets: (1 + p, n, r)
+        """Tangential gradients, from the values and derivatives of `_jets`; `rest` is that of `_reduced`."""
+        # (1 + p, n, r) -> (n, r, d)
+        f = self._blocks.fixed.shape[1]
         gradient = np.einsum("jnr,dj->nrd", jets[1 : 1 + f], self._blocks.fixed)
         for block, slope in zip(self._blocks.blocks[1:], jets[1 + f :], strict=True):
             gradient[:, :, block] += 2 * slope[:, :, None] * rest[:, None, block]
@@ -125,16 +130,18 @@ class BlockHarmonics(Functions):
         return (gradient - radial[:, :, None] * unit[:, None, :]) / np.linalg.norm(X, axis=1)[:, None, None]
 
     def _reduced(self, unit: Array) -> tuple[Array, Array, list[Array]]:
-        """The fixed coordinates, the components beside them, and the radius² in each block."""
+        """The fixed coordinates, the points without their components along them, and the radius² in each block."""
+        # (n, d) -> (n, f), (n, d), (n,) each
         u = unit @ self._blocks.fixed  # (n, f)
         rest = unit - u @ self._blocks.fixed.T
         return u, rest, [np.einsum("ni,ni->n", rest[:, block], rest[:, block]) for block in self._blocks.blocks]
 
     def _jets(self, u: Array, rest: Array, radii: list[Array], *, derivatives: bool) -> Array:
-        """Values, and with `derivatives` those by each fixed coordinate and each radius² but the first.
+        """Values of the functions, and with `derivatives` also their derivatives by p variables.
 
-        The first radius² is what the others leave of 1: along the sphere that is no other function.
-        """  # (1 or 1 + p, n, dim)
+        The variables are each fixed coordinate, and each radius² but the first. The first radius² is 1 minus all other
+        squares: this changes no function on the sphere.
+        """  # -> (1 or 1 + p, n, dim)
         n, f = u.shape
         size = 1 + (f + len(radii) - 1) * derivatives
         variables = np.zeros((f + len(radii), size, n))
@@ -144,30 +151,32 @@ class BlockHarmonics(Functions):
             variables[f + 1 :, 1 + f :] = np.eye(len(radii) - 1)[:, :, None]
             variables[f, 1 : 1 + f], variables[f, 1 + f :] = -2 * u.T, -1.0
         squares = [*variables[f:], *(_times(v, v) for v in variables[:f])]
-        within = np.cumsum(squares, axis=0)  # radius² of all leaves up to one
+        within = np.cumsum(squares, axis=0)  # the radius² of each leaf and all leaves before it
         sizes = self._blocks.sizes
-        found = np.zeros((1, size, n))  # a block, of which only the radius matters
-        found[:, 0] = 1.0
+        found = np.zeros((1, size, n))
+        found[:, 0] = 1.0  # the only function of the first leaf, a block
         for leaf, join in enumerate(self._joins, start=1):
             base = sizes[leaf] / 2 - 1, sum(sizes[:leaf]) / 2 - 1
-            leaves = variables[leaf - len(radii)] if leaf >= len(radii) else None
-            found = _joined(found, join, _jacobi(within[leaf - 1], squares[leaf], base, join), leaves)
+            coordinate = variables[leaf - len(radii)] if leaf >= len(radii) else None
+            found = _joined(found, join, _jacobi(within[leaf - 1], squares[leaf], base, join), coordinate)
         return np.ascontiguousarray(np.broadcast_to(found, (self.dim, size, n)).transpose(1, 2, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Join:
-    """How the functions on some leaves come from those on the leaves before the last of them.
+    """How one more leaf is joined to the functions on the leaves before it.
 
     Attributes
     ----------
     dim : int
+        The number of functions after the join.
     degrees : ndarray of int of shape (r, 2)
-        (e, L) of the recurrences: the degree of the leaf, and that of what it is joined to; the longest first.
+        The degrees (e, L) of each recurrence of Jacobi polynomials p_0, p_1, …; longer recurrences come first.
     lengths : ndarray of int of shape (r,)
-        The highest n of each.
-    steps : list of tuple of ndarrays of int
-        For each n the places of functions, those of what each is made of, their recurrences, and their e.
+        The highest n of each recurrence.
+    steps : list of tuples of four ndarrays of int
+        For each n, of all functions with p_n: their places, the places of the functions before the join that they are
+        made of, the numbers of their recurrences, and their e.
     """
 
     dim: int
@@ -177,7 +186,7 @@ class _Join:
 
 
 def _joins(indices: Sequence[Index], leaves: int) -> list[_Join]:
-    """The joins of all leaves but the first, which is the same for all functions."""
+    """The joins of all leaves but the first, for the harmonics in `indices`."""
     joins: list[_Join] = []
     before = {index[:1]: 0 for index in indices}
     for leaf in range(1, leaves):
@@ -204,19 +213,30 @@ def _joins(indices: Sequence[Index], leaves: int) -> list[_Join]:
     return joins
 
 
-def _joined(found: Array, join: _Join, jacobi: Iterator[Array], leaves: Array | None) -> Array:
-    """The functions of a join; `leaves` is the coordinate of the leaf, where it is one."""  # (dim, 1 + p, n)
+def _joined(found: Array, join: _Join, jacobi: Iterator[Array], coordinate: Array | None) -> Array:
+    """The functions after a join.
+
+    Parameters
+    ----------
+    found : ndarray of shape (functions, 1 + p, n)
+        The functions before the join.
+    join : _Join
+    jacobi : iterator
+        What `_jacobi` yields.
+    coordinate : ndarray of shape (1 + p, n), optional
+        The coordinate of the leaf, if it is a fixed direction.
+    """  # -> (dim, 1 + p, n)
     out = np.empty((join.dim, *found.shape[1:]))
-    for (places, parents, rows, signs), values in zip(join.steps, jacobi, strict=True):
+    for (places, parents, rows, parities), values in zip(join.steps, jacobi, strict=True):
         out[places] = _times(found[parents], values[rows])
-        odd = places[signs == 1]
-        if leaves is not None and len(odd):
-            out[odd] = _times(out[odd], leaves)
+        odd = places[parities == 1]
+        if coordinate is not None and len(odd):
+            out[odd] = _times(out[odd], coordinate)
     return out
 
 
 def _times(a: Array, b: Array) -> Array:
-    """The product of functions given by their values and derivatives."""  # (..., 1 + p, n)
+    """The product of two functions that are given by their values and p derivatives."""  # (..., 1 + p, n)
     found = a[..., :1, :] * b
     if found.shape[-2] > 1:
         found[..., 1:, :] += a[..., 1:, :] * b[..., :1, :]
@@ -224,10 +244,11 @@ def _times(a: Array, b: Array) -> Array:
 
 
 def _jacobi(A: Array, B: Array, base: tuple[float, float], join: _Join) -> Iterator[Array]:
-    """(A + B)^n p_n((A − B)/(A + B)) for n = 0, 1, … and the recurrences that are not at their end.
+    """(A + B)^n p_n((A − B)/(A + B)) for n = 0, 1, …, for all recurrences of a join that have this n.
 
-    Orthonormal for (1 − x)^a (1 + x)^b relative to the mass of `base` exponents.
-    """  # (r, 1 + p, n)
+    p are orthonormal for the weight (1 − x)^a (1 + x)^b, divided by the integral of the weight whose exponents are
+    `base`. The exponents a and b are those of `base` plus e and L.
+    """  # (1 + p, n), (1 + p, n) -> (recurrences, 1 + p, n) each
     from scipy.special import betaln
 
     a, b = (exponent + degrees[:, None, None] for exponent, degrees in zip(base, join.degrees.T, strict=True))
@@ -240,7 +261,7 @@ def _jacobi(A: Array, B: Array, base: tuple[float, float], join: _Join) -> Itera
     before = now
     for n in range(len(join.steps)):
         yield now
-        k = int(left[n])  # recurrences that go on
+        k = int(left[n])  # how many recurrences have the next n
         middle, side = middles[:k, n, None, None], sides[:k, n, None, None]
         following = _times(difference - middle * total, now[:k])
         if n:
@@ -249,9 +270,12 @@ def _jacobi(A: Array, B: Array, base: tuple[float, float], join: _Join) -> Itera
 
 
 def _jacobi_recurrence(n: NDArray[np.intp], a: Array, b: Array) -> tuple[Array, Array]:
-    """β_n and α_{n+1} of x p_n = α_{n+1} p_{n+1} + β_n p_n + α_n p_{n−1}, orthonormal for (1 − x)^a (1 + x)^b."""
+    """The β_n and α_{n+1} of x p_n = α_{n+1} p_{n+1} + β_n p_n + α_n p_{n−1}.
+
+    The polynomials p are orthonormal for the weight (1 − x)^a (1 + x)^b.
+    """
     s = 2 * n + a + b
-    first = n == 0  # where the other form is 0/0 for a + b = 0, and square has a factor of 1 that may be 0/0 too
+    first = n == 0  # where the general forms may be 0/0: β_0 has a form of its own, and the last factor of α_1² is 1
     middle = np.where(first, (b - a) / (a + b + 2), (b * b - a * a) / np.where(first, 1.0, s * (s + 2)))
     k = n + 1
     s = 2 * k + a + b

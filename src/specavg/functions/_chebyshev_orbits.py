@@ -1,4 +1,4 @@
-"""Products of Chebyshev polynomials, one of each coordinate."""
+"""Products of Chebyshev polynomials of single coordinates, and gradients of their sums over orbits."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from specavg.functions._one_coordinate import chebyshev_table
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._threads import for_all_rows, read_only
 
-# Points times coordinates times products whose slopes are left to plain NumPy, in 0.5 to 0.9 s. A loop compiles for
-# 4 s, and is loaded again in half a second.
+# The most derivatives (points times coordinates times products) that NumPy computes for few rows: they take 0.5 to
+# 0.9 s. The loop takes 4 s to compile, and half a second to load from the cache on disk.
 _PLAIN_SLOPES = 6e7
 
 
 @final
 class ChebyshevProducts(Products):
-    """∏_i T_{k_i}(t_i) for each row k of `exponents`, t = (x − centre)/half, times √2 for each k_i > 0.
+    """∏_i T_{k_i}(t_i) for each row k of `exponents`, with t = (x − centre)/half, times √2 for each k_i > 0.
 
     Parameters
     ----------
     centre, half : float
-        The interval that every coordinate lives in.
+        The centre, and half of the length, of the interval that every coordinate lies in.
     exponents : ndarray of int, shape (M, m)
-        Different rows, none negative.
+        The degrees k_i ≥ 0. Rows are distinct.
     """
 
     def __init__(self, centre: float, half: float, exponents: NDArray[np.int64]) -> None:
@@ -54,7 +54,7 @@ class ChebyshevProducts(Products):
         return ProductTree.of(table, parent, (value - 1) * m + last, wanted)
 
     def _scaled(self, X: Array) -> Array:
-        """Coordinates in units of the interval; rounding may not leave it."""
+        """The coordinates t, clipped to |t| ≤ 1 where rounding has left the interval."""
         return np.clip((X - self._centre) / self._half, -1.0, 1.0)
 
     def _loaded(self, X: Array) -> Array:
@@ -73,9 +73,9 @@ class ChebyshevProducts(Products):
         if few_rows(len(X)) and X.size * self.dim <= _PLAIN_SLOPES:
             return self._plain_mixed_gradient(X, rows)
         used = np.flatnonzero(np.diff(rows.indptr))
-        if len(used) < rows.nnz:
+        if len(used) < rows.nnz:  # a product is part of several sums, which the loop does not allow
             return super().mixed_gradient(X, Q)
-        from specavg.functions.loops._orbit_slopes import orbit_slopes  # of sums that share no product
+        from specavg.functions.loops._orbit_slopes import orbit_slopes
 
         label, weights = np.full(self.dim, -1), np.zeros(self.dim)
         label[used], weights[used] = rows.indices, rows.data * self.weights[used] / self._half
@@ -88,9 +88,13 @@ class ChebyshevProducts(Products):
         return out
 
     def _plain_mixed_gradient(self, X: Array, rows: Any) -> Array:
-        """`mixed_gradient` by plain NumPy: the products of all other factors from the left and from the right."""
+        """`mixed_gradient` by NumPy alone, with the sparse matrix Q in `rows`.
+
+        The derivative of a product by coordinate i is the product of the factors before i (`left`), those after i
+        (`right`), and the derivative of factor i.
+        """
         K, t = self.exponents.T, self._scaled(X).T  # (m, M), (m, n)
-        T, U = np.ones((2, int(K.max(initial=0)) + 2, *t.shape))  # T_k, and U_{k−1} with T_k′ = k U_{k−1}
+        T, U = np.ones((2, int(K.max(initial=0)) + 2, *t.shape))  # T[k] = T_k, and U[k] = U_{k−1} with T_k′ = k U_{k−1}
         T[1], U[0] = t, 0.0
         for k in range(2, len(T)):
             T[k], U[k] = 2 * t * T[k - 1] - T[k - 2], 2 * t * U[k - 1] - U[k - 2]

@@ -1,4 +1,4 @@
-"""Families made from other families: fixed linear combinations, one family after the other."""
+"""Families made from callables or from other families: fixed linear combinations, and families side by side."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from specavg.functions._mapped_functions import Mapped
 
 @final
 class Given(Functions):
-    """Functions given by callables.
+    """A family whose values and gradients are given by callables.
 
     Parameters
     ----------
     dim : int
-    values, gradient : callables
-        Of points: (n, dim) and (n, dim, n_features).
+        The number of functions.
+    values : callable
+        Maps points (n, n_features) to values (n, dim).
+    gradient : callable
+        Maps points to gradients (n, dim, n_features).
     combined_gradient : callable
-        Of points and coefficients (dim, q): (n, q, n_features).
+        Maps points and coefficients (dim, q) to the gradients of the combinations (n, q, n_features).
     """
 
     def __init__(
@@ -55,14 +58,14 @@ class Given(Functions):
 
 @final
 class Blockwise(Mapped):
-    """φ·Q part by part: the functions of a family, some at a time, are combined by a matrix Q for each part.
+    """Combinations φQ with a block-diagonal matrix Q: consecutive functions φ share a block.
 
     Parameters
     ----------
     functions : Functions
         The φ.
     matrices : sequence of ndarray
-        The Q of each part. Together they have a row for each φ.
+        The blocks of Q. Together they have as many rows as there are functions φ.
     """
 
     def __init__(self, functions: Functions, matrices: Sequence[Array]) -> None:
@@ -73,15 +76,15 @@ class Blockwise(Mapped):
         self.dim = int(self._columns[-1])
 
     def evaluate(self, X: Array) -> Array:
-        row_bytes = self._source.part_bytes if few_rows(len(X)) else None
+        row_bytes = self._source.degree_bytes if few_rows(len(X)) else None
         if row_bytes is None:
             return super().evaluate(X)
         self._require_values(len(X))
         values = np.empty((len(X), self.dim))
         for rows in self.chunks(len(X), row_bytes):
-            parts = self._source.part_values(X[rows], self._matrices)
-            for (a, b), part in zip(pairwise(self._columns), parts, strict=True):
-                values[rows, a:b] = part
+            blocks = self._source.degree_values(X[rows], self._matrices)
+            for (a, b), block in zip(pairwise(self._columns), blocks, strict=True):
+                values[rows, a:b] = block
         return values
 
     def _projected(self, rows: Array) -> Array:
@@ -95,12 +98,14 @@ class Blockwise(Mapped):
 
 @final
 class Combinations(Mapped):
-    """Fixed linear combinations of the functions of another family.
+    """Combinations φQ of the functions φ of another family, with one dense or sparse matrix Q.
 
     Parameters
     ----------
     functions : Functions
+        The φ.
     matrix : ndarray or sparse matrix of shape (functions.dim, dim)
+        Q, one column for each combination.
     """
 
     def __init__(self, functions: Functions, matrix: Any) -> None:
@@ -123,7 +128,12 @@ class Combinations(Mapped):
 
 @final
 class Joined(Functions):
-    """Several families one after the other."""
+    """The functions of several families on the same points: those of the first family, then those of the second, ….
+
+    Parameters
+    ----------
+    families : sequence of Functions
+    """
 
     def __init__(self, families: Sequence[Functions]) -> None:
         self._families = list(families)

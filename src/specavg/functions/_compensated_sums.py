@@ -1,4 +1,4 @@
-"""Sums of arrays that keep what rounding loses (Neumaier's summation)."""
+"""Compensated sums of arrays: what rounding loses is summed beside them (Neumaier's summation)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from specavg._arrays import Array
 @final
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """An array that is a sum, with what rounding lost kept beside it.
+    """A sum of arrays, and beside it the sum of all rounding errors.
 
-    Adding many of them in any order gives the same `value` but for the last bit, so that chunks, threads and
-    machines agree.
+    Adding the same terms in another order changes the `value` in its last bit at most. So chunks, threads and machines
+    agree.
 
     Attributes
     ----------
     total : ndarray
-        The sum as floating point gives it.
+        The sum, rounded at each addition.
     lost : ndarray of the same shape
-        What was rounded away on the way.
+        What these roundings have lost together.
     """
 
     total: Array
@@ -56,26 +56,34 @@ class Sum:
 
 
 def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """The sum and what its rounding loses: Knuth's formula, exact whichever of the two is larger."""
+    """The rounded sum a + b, and its rounding error: exact, by Knuth's formula, whichever of a and b is larger."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
-def compensated_sum(parts: Iterable[Array], shape: tuple[int, ...]) -> Array:
-    """The sum of arrays of one shape: the error does not grow with the number of parts."""
-    return compensated_sums(((part,) for part in parts), (shape,))[0]
+def compensated_sum(terms: Iterable[Array], shape: tuple[int, ...]) -> Array:
+    """The sum of arrays of one shape, zeros if there are none. Its error does not grow with the number of terms."""
+    return compensated_sums(((term,) for term in terms), (shape,))[0]
 
 
-def compensated_sums(parts: Iterable[tuple[Array, ...]], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """Compensated sums of several arrays at once; each part is a tuple with one term of every sum."""
+def compensated_sums(terms: Iterable[tuple[Array, ...]], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Several compensated sums at once.
+
+    Parameters
+    ----------
+    terms : iterable of tuples of ndarrays
+        Each tuple has one term of every sum.
+    shapes : sequence of tuples of int
+        The shapes of the sums, for sums without terms.
+    """
     totals: list[Array] | None = None
-    lost: list[Array] | None = None  # a single part loses nothing, and takes no more memory
-    for part in parts:
+    lost: list[Array] | None = None  # a single term has no rounding error, and needs no memory for it
+    for term in terms:
         if totals is None:
-            totals = list(part)
+            totals = list(term)
             continue
-        totals, errors = map(list, zip(*map(_two_sum, totals, part), strict=True))
+        totals, errors = map(list, zip(*map(_two_sum, totals, term), strict=True))
         lost = errors if lost is None else [a + b for a, b in zip(lost, errors, strict=True)]
     if totals is None:
         return [np.zeros(shape) for shape in shapes]

@@ -1,4 +1,4 @@
-"""What compiled families share: three loops over one program, run on blocks of points by several threads."""
+"""What compiled families share: loops for sums, combinations and values, which read one program and run in threads."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from specavg.functions._few_rows import few_rows
 from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, for_all_rows, in_order, read_only, row_chunks
 
-FEW_COLUMNS = 8  # columns of data or coefficients: for more, values and a matrix product beat a pass of a loop for each
+# The most columns of data or coefficients that a loop takes, one pass each. Beyond, a matrix product with the values is
+# faster.
+FEW_COLUMNS = 8
 
 
 class Loops(NamedTuple):
-    """The loops of a family. Each works on one chunk of rows, and the last argument is what it writes to.
+    """The loops of a family. Each works on one chunk of rows, in blocks of `block` points, and writes to `out`.
 
     Attributes
     ----------
-    sums : (program, X, Y, block, out)
+    sums : callable of (program, X, Y, block, out)
         Adds Φᵀ Y to `out`, of shape (q, ...).
-    combine : (program, X, C, block, out)
-        Puts Φ C in `out`, of shape (n, q); C is of shape (q, ...).
-    values : (program, X, block, out), or (program, X, mixing, block, out)
-        Puts Φ in `out`, of shape (n, ...).
+    combine : callable of (program, X, C, block, out)
+        Puts Φ C in `out`, of shape (n, q). The coefficients are of shape (q, ...).
+    values : callable of (program, X, block, out), or of (program, X, mixing, block, out)
+        Puts Φ, or Φ Q with the matrix Q in `mixing`, in `out`, of shape (n, ...).
     """
 
     sums: Any
@@ -38,33 +40,33 @@ class Loops(NamedTuple):
 
 
 class Compiled(Functions):
-    """A family whose sums, combinations and values are loops that read one program.
+    """A family whose sums, combinations and values are computed by loops that read one program.
 
-    A loop may know more functions than the family has, or multiples of them: `_shape` is what it computes,
-    and `_gathered`, `_spread` and `_selected` lead from there to the family and back.
+    The loops may compute other functions than the family has: more of them, or multiples. `_shape` is the shape of
+    what they compute for one point. `_gathered`, `_spread` and `_selected` convert their sums, coefficients and values.
 
-    Few rows take `plain_values` instead of a loop. Which way is taken depends on the number of rows and on the family
-    only, so that a call gives the same bits whatever was called before it; and a row has the same bits wherever it
-    stands in a table of up to `FEW_ROWS` rows, and again in any larger one or in a part of it.
+    NumPy computes few rows, by `plain_values`. The choice depends on the number of rows and on the family alone, so
+    that a call gives the same bits whatever was called before it. A row has the same bits in all tables of up to
+    `FEW_ROWS` rows, and the same bits in all larger tables and their parts.
     """
 
     def _few(self, n: int, rows: int = 1) -> bool:
-        """Whether a table of n rows is left to plain NumPy, which holds `rows` of them at a time."""
+        """Whether NumPy computes a table of n rows; it then holds the values of `rows` rows at a time."""
         return few_rows(n) and rows * self.row_bytes <= PLAIN_BYTES
 
     @property
     @abc.abstractmethod
     def _loops(self) -> Loops:
-        """The loops, imported when they are asked for."""
+        """The loops. They are imported here, so that Numba is imported at the first use and not before."""
 
     @cached_property
     @abc.abstractmethod
     def _program(self) -> Any:
-        """What the loops read: a named tuple of numbers and arrays."""
+        """The named tuple of numbers and arrays that the loops read."""
 
     @abc.abstractmethod
     def _block_rows(self, d: int) -> int:
-        """How many numbers a block holds for each of its points of d coordinates, without the values."""
+        """How many numbers a loop keeps for each point of d coordinates, the values not counted."""
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -72,11 +74,11 @@ class Compiled(Functions):
         return (self.dim,)
 
     def _gathered(self, sums: Array) -> Array:
-        """Sums of the family from those of the loop."""  # (q, *shape) -> (dim, q)
+        """The sums of the family, from those of the loop."""  # (q, *shape) -> (dim, q)
         return np.ascontiguousarray(sums.T)
 
     def _spread(self, C: Array) -> Array:
-        """Coefficients as the loop reads them."""  # (dim, q) -> (q, *shape)
+        """The coefficients that the loop reads, from those of the family."""  # (dim, q) -> (q, *shape)
         return np.asarray(C.T)
 
     @property
@@ -85,7 +87,7 @@ class Compiled(Functions):
         return False
 
     def _selected(self, values: Array) -> Array:
-        """Values of the family from those of the loop."""  # (n, *shape) -> (n, dim)
+        """The values of the family, from those of the loop."""  # (n, width) -> (n, dim)
         return values
 
     def _loaded(self, X: Array) -> Array:
@@ -93,11 +95,18 @@ class Compiled(Functions):
         return read_only(X)
 
     def _pieces(self, rows: slice) -> Iterator[slice]:
-        """Parts of a chunk that are loaded at a time."""
+        """Row ranges inside a chunk; `_loaded` is called for one of them at a time."""
         yield rows
 
     def _block(self, X: Array, more: int = 0) -> int:
-        """Points of a block, with `more` numbers for each beside those of the program."""
+        """How many points a block of a loop has.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features)
+        more : int
+            How many numbers the loop keeps for each point beside those of `_block_rows`.
+        """
         rows = self._block_rows(X.shape[1]) + more
         if (need := 8.0 * SMALLEST_BLOCK * rows) > CACHE:
             what = f"{self.dim} functions at {SMALLEST_BLOCK} points"
@@ -114,8 +123,8 @@ class Compiled(Functions):
 
         def work(rows: slice) -> Array:
             out = np.zeros(shape)
-            for part in self._pieces(rows):
-                loop(program, self._loaded(X[part]), data[part], block, out)
+            for piece in self._pieces(rows):
+                loop(program, self._loaded(X[piece]), data[piece], block, out)
             return out
 
         chunks = row_chunks(len(X), numbers)
@@ -130,17 +139,17 @@ class Compiled(Functions):
     def _plain_combination(self, X: Array, C: Array) -> Array:
         """Φ C by plain NumPy, each row with the bits that it has alone."""
         out = np.empty((len(X), C.shape[1]))
-        in_cache = 0 < len(X) * self.row_bytes <= CACHE  # then no question of memory is asked, as for blocks of loops
+        in_cache = 0 < len(X) * self.row_bytes <= CACHE  # so little memory is not compared with the limit
         for rows in [slice(0, len(X))] if in_cache else self.chunks(len(X)):
-            # A product for each row: in a product of matrices, rounding depends on the other rows.
+            # One product for each row: in a product of two matrices, the rounding of a row depends on the other rows.
             values = np.ascontiguousarray(self.plain_values(X[rows]))
             out[rows] = np.matmul(values[:, None, :], C)[:, 0]
         return out
 
     def values(self, X: Array) -> Array:
-        # Points are made contiguous, as for the loops: sums over coordinates are rounded by their order in memory.
-        # Where chunks of values have fewer points than the smallest block of a loop, the loop mostly idles: at degree
-        # 270 of S², 27 points a chunk, it takes 1.5 ms a point, and plain NumPy 0.5 ms.
+        # Points are made contiguous, as for the loops: the rounding of sums over coordinates depends on where they lie
+        # in memory. Where a chunk has fewer points than the smallest block of a loop, most of the block is padding: at
+        # degree 270 of S², with 27 points a chunk, the loop takes 1.5 ms a point and NumPy 0.5 ms.
         plain = self._few(len(X), len(X)) or SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
         return self.plain_values(read_only(X)) if plain else self._looped_values(X)
 
@@ -161,12 +170,12 @@ class Compiled(Functions):
         return self._looped_values(X)
 
     def _filled(self, loop: Any, X: Array, more: tuple[Any, ...], out: Array) -> Array:
-        """`out`, filled by ``loop(program, points, *more, out)`` on chunks of rows, in threads."""
+        """`out`, after ``loop(program, points, *more, out)`` has filled its rows, chunk by chunk, in threads."""
         program = self._program
 
         def work(rows: slice) -> None:
-            for part in self._pieces(rows):
-                loop(program, self._loaded(X[part]), *more, out[part])
+            for piece in self._pieces(rows):
+                loop(program, self._loaded(X[piece]), *more, out[piece])
 
         for_all_rows(work, len(X))
         return out

@@ -1,4 +1,9 @@
-"""Sums over distinct copies that grow copy by copy: which sums there are, and how each follows from smaller ones."""
+"""Sums over distinct copies, computed copy by copy: which sums there are, and how one more copy changes each.
+
+For one-copy functions ψ and a multiset S = {a, b, …} of them, E(S) is the sum of ψ_a(x_i) ψ_b(x_k) … over all choices
+of distinct copies i, k, … among the copies so far. Choices that differ by an exchange of equal functions count once.
+One more copy x adds Σ_a ψ_a(x) E(S without a), over the different a of S. The sum E(S) is called a state.
+"""
 
 from __future__ import annotations
 
@@ -17,32 +22,36 @@ from specavg.functions._threads import block_size
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
-Steps = list[tuple[int, Indices, Indices, Indices]]  # factors of the states, the states, one-copy functions, the rest
-_MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
-# Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of
-# 256 (which is 600 kB) and 610 in blocks of 512; 2483 states on T^40 take 45, 35 and 56 µs.
+# For some states of one size: the size, the states, a one-copy function a of each, and the states without it.
+Steps = list[tuple[int, Indices, Indices, Indices]]
+# The most copies that NumPy adds one by one; adding more in this way would take a second. Larger numbers are halved.
+_MANY_COPIES = 256
+# The fewest points of a block, and the bytes that the states of a larger block may take. On T^10 with 285 states a
+# point takes 830 ns in blocks of 64, 570 ns in blocks of 256 (600 kB) and 610 ns in blocks of 512. On T^40 with 2483
+# states it takes 45, 35 and 56 µs.
 _SMALLEST_BLOCK, _STATES_BYTES = 128, 600_000
 _NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
 
 class CopyByCopy(NamedTuple):
-    """How sums over distinct copies grow by one copy, as the loops read it.
+    """All states E(S), and how one more copy changes each, as the loops read it.
 
-    A state is such a sum: Σ ψ_a(x_i) ψ_b(x_k) … over distinct copies i, k, …, for one multiset {a, b, …} of one-copy
-    functions. State 0 is that of the empty multiset, the number 1.
+    State 0 is that of the empty multiset, the number 1. The other states are listed by decreasing size: in this order
+    they can be updated in place, since a state grows from smaller ones as these were before the copy.
 
     Attributes
     ----------
     table : FactorTable
-        The one-copy functions of a single coordinate; no rows where their values are given.
+        The one-copy functions, if they are functions of a single coordinate that loops compute. It has no rows where
+        the values of the one-copy functions are given to the loops.
     states : ndarray of int, shape (S - 1,)
-        All states but the first, in the order in which they grow: a state before the smaller ones it grows from.
+        All states but state 0, as listed.
     sizes : ndarray of int, shape (S - 1,)
-        How many factors each of these has.
+        The size of the multiset of each of these states.
     starts : ndarray of int, shape (S,)
-        State i of this order grows by the entries starts[i]..starts[i + 1].
+        The state i of this list grows by the entries starts[i], …, starts[i + 1] − 1.
     entries : ndarray of int, shape (E, 2)
-        One-copy function, and the state without it.
+        A one-copy function a, and the state of the multiset without a.
     outputs : ndarray of int, shape (dim,)
         The states that are functions of the family.
     """
@@ -56,7 +65,7 @@ class CopyByCopy(NamedTuple):
 
     @classmethod
     def of(cls, multisets: Sequence[Sequence[int]], table: FactorTable | None = None) -> CopyByCopy:
-        """The states are all multisets inside the given ones."""
+        """The states of the given multisets and of all multisets inside them."""
         wanted = [tuple(sorted(multiset)) for multiset in multisets]
         found: set[Multiset] = {()}
         pending = set(wanted)
@@ -65,7 +74,7 @@ class CopyByCopy(NamedTuple):
             if multiset not in found:
                 found.add(multiset)
                 pending.update(multiset[:i] + multiset[i + 1 :] for i in range(len(multiset)))
-        # Larger states first, and beside each other those that begin alike: they read the same rows.
+        # States that begin with the same functions are listed next to each other, since they read the same rows.
         growing = sorted(found - {()}, key=lambda multiset: (-len(multiset), multiset))
         place = {(): 0} | {multiset: i for i, multiset in enumerate(growing, start=1)}
         starts, entries = [0], []
@@ -84,23 +93,31 @@ class CopyByCopy(NamedTuple):
         )
 
     def nanoseconds(self, m: int) -> float:
-        """A forecast of the time for a point of m copies: 590 ns on T^10 with 285 functions (600 measured)."""
-        # A state with p factors is zero for the first p − 1 copies.
+        """A forecast of the time for a point of m copies: on T^10 with 285 functions 590 ns, where 600 are measured."""
+        # A state of size p is zero for the first p − 1 copies, which are not computed.
         touched = np.diff(self.starts) @ np.maximum(m + 1 - self.sizes, 0)
         return 0.15 * float(touched) + 0.3 * m * self.table.size + 0.3 * len(self.outputs)
 
     def block(self, n: int) -> int:
-        """Points in a block: as many as keep the states in cache, since they share the cost of beginning a step."""
+        """How many points a block of the loop has, for a table of n points."""
         return block_size(n, len(self.starts) + self.table.size, _SMALLEST_BLOCK, _STATES_BYTES)
 
     def run(self, copies: Array, steps: Steps | None = None) -> Array:
-        """The sums over choices of copies, from the one-copy values, by plain NumPy; with `steps` if they are known."""
-        return self._grown(copies, self.steps() if steps is None else steps)[self.outputs]  # (A, n, m) -> (outputs, n)
+        """The states in `outputs` after all copies, by plain NumPy.
+
+        Parameters
+        ----------
+        copies : ndarray of shape (A, n, m)
+            The values of the one-copy functions at each copy.
+        steps : Steps, optional
+            What `steps()` returns, if it is known.
+        """  # -> (outputs, n)
+        return self._grown(copies, self.steps() if steps is None else steps)[self.outputs]
 
     def _grown(self, copies: Array, steps: Steps) -> Array:
         """All states after all copies."""  # (A, n, m) -> (states, n)
         A, n, m = copies.shape
-        if m > _MANY_COPIES:  # both halves side by side, then all ways to share the factors between them
+        if m > _MANY_COPIES:  # the states of both halves, then all ways to share a multiset between the halves
             half = -(-m // 2)
             copies = np.concatenate([copies, np.zeros((A, n, 2 * half - m))], axis=2)  # zeros add nothing
             both = self._grown(np.concatenate([copies[:, :, :half], copies[:, :, half:]], axis=1), steps)
@@ -110,14 +127,15 @@ class CopyByCopy(NamedTuple):
         for i in range(m):
             one = np.ascontiguousarray(copies[:, :, i])
             for size, state, label, rest in steps:
-                if size <= i + 1:  # a state of p factors is zero for the first p − 1 copies
+                if size <= i + 1:  # a state of size p is zero for the first p − 1 copies
                     sums[state] += one[label] * sums[rest]
         return sums
 
     def steps(self) -> Steps:
-        """How states of one size grow by a copy: their first entries, then the second ones, no state twice in a step.
+        """How one more copy changes all states, in steps that NumPy computes at once.
 
-        The larger ones first: they grow from smaller ones as these were before.
+        A step has one entry of every state of one size, so that no state is in it twice. Steps of larger states come
+        first: these grow from smaller states as they were before the copy.
         """
         count, steps = np.diff(self.starts), []
         for size in np.unique(self.sizes)[::-1]:
@@ -128,11 +146,11 @@ class CopyByCopy(NamedTuple):
         return steps
 
     def chains(self) -> CopyChains:
-        """The same growth as the reverse pass of gradients reads it."""
+        """The same states as the loop of gradients reads them."""
         return CopyChains.of(self.table, self._multisets(), self.outputs)
 
     def by_function(self) -> list[tuple[int, Indices, Indices]]:
-        """For each one-copy function: the states that have it, and the same states without it."""
+        """For each one-copy function a: the states whose multisets have it, and the states of these without a."""
         states = np.repeat(self.states, np.diff(self.starts))
         labels, rest = self.entries.T
         return [(int(a), states[labels == a], rest[labels == a]) for a in np.unique(labels)]
@@ -146,7 +164,7 @@ class CopyByCopy(NamedTuple):
         return multisets
 
     def _shares(self) -> list[tuple[list[int], list[int]]]:
-        """For each state, the states of all its parts, and those of what is left."""
+        """For each state, all ways to split its multiset in two: the states of the first halves, and of the second."""
         multisets = self._multisets()
         place = {multiset: i for i, multiset in enumerate(multisets)}
         shares: list[tuple[list[int], list[int]]] = []

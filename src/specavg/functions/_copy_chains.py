@@ -1,9 +1,10 @@
-"""The growth of sums over distinct copies, ordered in chains as the reverse pass of gradients reads it.
+"""Sums over distinct copies, listed in chains, as the loop of gradients reads them.
 
-A state is the sum for one multiset of one-copy functions (`CopyByCopy`). One function, `along`, is the same for all
-chains: the states of R, of R and `along`, of R and twice `along`, … are the chain of the multiset R. By one more copy,
-a state grows from the state before it in its own chain, and from the states at the same place in the chains of R
-without one of its functions. So four neighbours in a chain read neighbouring rows, and one loop serves all four.
+A state is the sum E(S) of `CopyByCopy` for one multiset S of one-copy functions. One of these functions is called
+`along`. The chain of a multiset R without `along` has the states of R, of R and `along`, of R and twice `along`, and so
+on. With one more copy, a state grows from the state before it in its own chain, and from the states at the same place
+in the chains of R without one of its functions. So four neighbours in a chain read neighbouring rows, and one pass of a
+loop computes all four.
 """
 
 from __future__ import annotations
@@ -20,41 +21,44 @@ from specavg.functions._factor_table import FactorTable
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
-# Memory of the states at a block of points; beyond it they are kept for some copies only, and computed twice. On T^10
-# with 285 functions, which take 3.2 MB, all copies take 1.4 µs a point and four at a time 2.8 µs.
+# Bytes of the states of a block of points after every copy. Where they would take more, they are kept for a stretch of
+# copies at a time, and computed twice. On T^10 with 285 functions (3.2 MB) a point takes 1.4 µs with the states of all
+# copies, and 2.8 µs with stretches of four copies.
 _STATES_BYTES = 8e6
-_GUARD = 4  # rows of zeros at the end, in the place of the neighbours of chains that have none
+_GUARD = 4  # rows of zeros after the last chain: the loop reads four rows where a chain has no partner
 
 
 class CopyChains(NamedTuple):
-    """The chains that other states grow from, those of smaller multisets first.
+    """The chains with states that others grow from, those of smaller multisets first.
 
-    The derivatives of a combination by all states (`bar`) have a row for every state, with a row of zeros before each
-    chain. Values are kept of the states that others grow from, in rows of their own.
+    The loop works on two arrays. `bar` has the derivatives of a combination by all states, one row for each. The *kept*
+    states, those that others grow from, have their values in rows of another array. Both have a row of zeros before
+    each chain, and row 1 of both is the state of the empty multiset.
 
     Attributes
     ----------
     table : FactorTable
-        The one-copy functions of a single coordinate; no rows where their values are given.
+        The one-copy functions of a single coordinate; no rows where their values are given to the loop.
     along : int
-        The one-copy function that chains are repeated by.
+        The one-copy function that is repeated along the chains.
     rows, kept : int
-        Rows of `bar`, and rows that are kept for each copy. Row 1 of both is the empty multiset.
+        The number of rows of `bar`, and of rows for kept states.
     largest : int
         The largest size of a multiset.
     chains : ndarray of int, shape (c, 4)
-        The row before the first state that is kept, how many are, the size of R, and the row before the first in `bar`.
+        For each chain: the row before its first kept state, how many of its states are kept, the size of R, and the row
+        of `bar` before its first state.
     starts : ndarray of int, shape (c + 1,)
-        Chain i grows by the links starts[i]..starts[i + 1].
+        Chain i grows from other chains by the links starts[i], …, starts[i + 1] − 1.
     links : ndarray of int, shape (L, 2)
-        One-copy function, and the row before the chain without it among those kept.
+        A one-copy function a of R, and the row before the first kept state of the chain of R without a.
     ends : ndarray of int, shape (c + 1,)
-        Chain i is grown from by ends[i]..ends[i + 1] of `grown`.
+        The chains that grow from chain i are ends[i], …, ends[i + 1] − 1 of `grown`.
     grown : ndarray of int, shape (M, 3)
-        One-copy function, the row of `bar` before the chain with it, and how many states that one has; longer ones
-        first.
+        A one-copy function a, the row of `bar` before the chain of R with a, and how many states that chain has. Longer
+        chains come first.
     outputs : ndarray of int, shape (dim,)
-        The rows of `bar` that are functions of the family.
+        The rows of `bar` of the states that are functions of the family.
     """
 
     table: FactorTable
@@ -71,7 +75,16 @@ class CopyChains(NamedTuple):
 
     @classmethod
     def of(cls, table: FactorTable, multisets: Sequence[Multiset], outputs: Indices) -> CopyChains:
-        """From all states, with everything inside of them, and the numbers of those that are functions."""
+        """The chains of all states.
+
+        Parameters
+        ----------
+        table : FactorTable
+        multisets : sequence of tuples of int
+            The multiset of each state, in increasing order. With a multiset all multisets inside it are listed.
+        outputs : ndarray of int, shape (dim,)
+            The states that are functions of the family.
+        """
         often = Counter(a for multiset in multisets for a in set(multiset))
         along = max(often, key=lambda a: (often[a], -a), default=0)
         length = Counter(_rest(multiset, along) for multiset in multisets)
@@ -82,9 +95,9 @@ class CopyChains(NamedTuple):
         for R in chains:
             for a, S in without[R]:
                 ups[S].append((a, first[R], length[R]))
-        # Others grow from all states but the last, and from those that a longer multiset has too.
+        # Kept are the states that others grow from: all of a chain but the last, and as many as a chain above has.
         inner = {R: max([length[R] - 1, *(up[2] for up in ups[R])]) for R in chains}
-        inner[()] = max(inner[()], 1)  # kept even if there is nothing else
+        inner[()] = max(inner[()], 1)  # the state of the empty multiset is always kept
         kept = [R for R in chains if inner[R]]
         place = _places(kept, [inner[R] for R in kept])
         links = [[(a, place[S]) for a, S in without[R]] for R in kept]
@@ -104,10 +117,11 @@ class CopyChains(NamedTuple):
         )
 
     def stretch(self, m: int) -> int:
-        """Copies of m whose states are kept at a time: all, or about √m."""
+        """After how many of m copies the states are kept at a time: all m, or about √m."""
         from specavg.functions.loops._copies_backwards import BLOCK
 
         def numbers(stretch: int) -> int:
+            """How many numbers the loop keeps for each point."""
             return (stretch - m // -stretch) * self.kept + self.rows + stretch * self.table.size
 
         stretch = m if 8.0 * BLOCK * numbers(m) <= _STATES_BYTES else int(np.ceil(np.sqrt(m)))
@@ -122,17 +136,21 @@ def _places(chains: Sequence[Multiset], lengths: Sequence[int]) -> dict[Multiset
 
 
 def _without(R: Multiset, a: int) -> Multiset:
+    """R without one a."""
     i = R.index(a)
     return R[:i] + R[i + 1 :]
 
 
 def _rest(S: Multiset, along: int) -> Multiset:
+    """S without any `along`: the R of its chain."""
     return tuple(a for a in S if a != along)
 
 
 def _integers(rows: Sequence[Sequence[int]], width: int) -> Indices:
+    """An array of these rows, also if there are none."""
     return np.array(rows, dtype=np.int64).reshape(-1, width)
 
 
 def _ends(lists: Sequence[Sequence[object]]) -> Indices:
+    """Where each list starts when all are written one after the other, and where the last one ends."""
     return np.cumsum([0, *map(len, lists)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Products of functions of one copy each, for a few copies, and fixed combinations of such products."""
+"""Products of one-copy functions at a few copies, and fixed combinations of such products."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class CopyTensor:
     Attributes
     ----------
     copies : tuple of (int, range)
-        The copies i, k, … that are used, each with the columns of its one-copy functions.
+        The copies i, k, …, each with the places of its functions a, b, … among the one-copy functions.
     Q : ndarray of shape (number of products, dim), optional
-        One column for each function. The last of the copies varies fastest in the rows. None: each product is a
-        function.
+        The coefficients of all products in each function; the functions of the last copy vary fastest. Without Q each
+        product is a function.
     """
 
     copies: tuple[tuple[int, range], ...]
@@ -33,20 +33,21 @@ class CopyTensor:
 
     @property
     def products(self) -> int:
-        """How many products there are."""
+        """The number of products."""
         return prod(len(columns) for _, columns in self.copies)
 
     @property
     def dim(self) -> int:
-        """How many functions there are."""
+        """The number of functions."""
         return self.products if self.Q is None else self.Q.shape[1]
 
     def factors(self, table: Array) -> list[Array]:
-        """The one-copy values at each of the copies."""  # (n, m, A) -> (n, a) each
+        """The values of the functions a, b, … at each of the copies, from those of all functions at all copies."""
+        # (n, m, A) -> (n, functions of the copy) each
         return [table[:, copy, columns.start : columns.stop] for copy, columns in self.copies]
 
     def combined(self, factors: Sequence[Array], n: int) -> Array:
-        """The functions from one-copy values, or from their derivatives, at each of the copies."""  # -> (n, dim)
+        """The functions from the `factors`: one-copy values, or derivatives, at each of the copies."""  # -> (n, dim)
         products = _row_products(factors, n)
         return products if self.Q is None else products @ self.Q
 
@@ -60,8 +61,9 @@ class CopyTensors(Functions):
     one_copy : Functions
         The ψ, on points of one copy.
     copies : int
-        m.
+        The number of copies, m.
     tensors : sequence of CopyTensor
+        The functions, those of the first tensor first.
     """
 
     def __init__(self, one_copy: Functions, copies: int, tensors: Sequence[CopyTensor]) -> None:
@@ -76,9 +78,9 @@ class CopyTensors(Functions):
         return self._copies * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim) + 8.0 * (2 * widest + self.dim)
 
     def _of_one_copy(self, X: Array) -> Array:
-        """The functions of one copy, at every copy of every point."""  # (n, n_features) -> (n, m, A)
+        """The values of the one-copy functions at every copy of every point."""  # (n, n_features) -> (n, m, A)
         flat = self._flat(X)
-        # Few points have many copies together, and are cut so that nothing is compiled for them.
+        # The copies of few points may be many rows. They are computed few at a time, so that no loop is compiled.
         step = FEW_ROWS if few_rows(len(X)) else max(len(flat), 1)
         pieces = [self._one_copy.values(flat[start : start + step]) for start in range(0, max(len(flat), 1), step)]
         return np.concatenate(pieces).reshape(len(X), self._copies, self._one_copy.dim)
@@ -114,7 +116,8 @@ class CopyTensors(Functions):
         return combined
 
     def _by_value(self, table: Array, c: Array) -> Array:
-        """The derivative of a combination by every one-copy value."""  # (n, m, A), (dim,) -> (n, m, A)
+        """The derivatives of the combination with coefficients c by every one-copy value."""
+        # (n, m, A), (dim,) -> (n, m, A)
         slopes, end = np.zeros(table.shape), 0
         for tensor in self._tensors:
             start, end = end, end + tensor.dim
@@ -128,6 +131,7 @@ class CopyTensors(Functions):
         return slopes
 
     def _flat(self, X: Array) -> Array:
+        """All copies of all points as rows."""  # (n, n_features) -> (n · m, features of a copy)
         return np.ascontiguousarray(X).reshape(len(X) * self._copies, -1)
 
 

@@ -1,4 +1,4 @@
-"""Products of cosines, one coordinate each: what sign flips leave of the waves of a torus."""
+"""Products of cosines, each of one coordinate: the waves of a torus that no sign flip changes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ Indices = NDArray[np.intp]
 
 @final
 class CosineProducts(ExpandedInWaves, Products):
-    """∏_i √2cos 2πk_i u_i for every k ≥ 0 with its norm in `norms`: each is its parent times one more factor.
+    """∏ √2cos 2πk_i u_i over the coordinates with k_i > 0, for every k ≥ 0 of Z^d whose norm is in `norms`.
 
     Parameters
     ----------
     period : ndarray of shape (d,)
     norms : sequence of int
-        |k|², or what else the vectors are listed by.
+        The norms of the functions of this family, as `Tree.norm` has them: |k|², or the number of a type.
     dim : int
         How many such k there are.
     vectors : callable
-        Lists them, and those they grow from, when they are first needed; it is pickled.
+        Returns the tree of all these k and their parents. It is called at the first use, and is pickled with the
+        family.
     """
 
     def __init__(self, period: Array, norms: Sequence[int], dim: int, vectors: Callable[[], Tree]) -> None:
@@ -43,14 +44,14 @@ class CosineProducts(ExpandedInWaves, Products):
 
     @property
     def invariant_to_sign_bits(self) -> bool:
-        return self.expansion is None  # cosines are even to the last bit, compiled or not; a non-uniform FFT is not
+        return self.expansion is None  # cosines are even to the last bit, in loops and in NumPy; a transform is not
 
     def nanoseconds(self) -> float:
         return self.tree.nanoseconds
 
     @cached_property
     def _vectors(self) -> Tree:
-        """The frequencies, and those they grow from."""
+        """The frequencies of the functions, and their parents."""
         return self._list()
 
     @cached_property
@@ -64,6 +65,7 @@ class CosineProducts(ExpandedInWaves, Products):
 
     @cached_property
     def _highest(self) -> int:
+        """The largest entry of a frequency."""
         return int(self._vectors.value.max(initial=0))
 
     @property
@@ -77,7 +79,7 @@ class CosineProducts(ExpandedInWaves, Products):
     @cached_property
     def tree(self) -> ProductTree:
         d, vectors = self._d, self._vectors
-        pairs = np.unique(np.stack([vectors.value, vectors.coordinate], axis=1)[1:], axis=0)  # of those that occur
+        pairs = np.unique(np.stack([vectors.value, vectors.coordinate], axis=1)[1:], axis=0)  # entries that occur
         row = np.zeros((self._highest + 1, d), dtype=np.int64)
         row[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
         table = FactorTable.of_waves(self._period, pairs[:, 0], pairs[:, 1], np.zeros(len(pairs), dtype=bool))
@@ -90,6 +92,6 @@ class CosineProducts(ExpandedInWaves, Products):
         vectors, rows = self._vectors, self._wanted
         K = np.zeros((len(rows), self._d), dtype=np.int64)
         while vectors.depth[rows].any():
-            K[np.arange(len(rows)), vectors.coordinate[rows]] += vectors.value[rows]  # 0 once the root is reached
+            K[np.arange(len(rows)), vectors.coordinate[rows]] += vectors.value[rows]  # the root has the entry 0
             rows = vectors.parent[rows]
         return fourier_sums(self._period, K, np.zeros(K.shape, dtype=bool), np.arange(len(K)), np.ones(len(K)), len(K))

@@ -1,4 +1,4 @@
-"""Families that derivatives map to themselves: a gradient is a few combinations with other coefficients."""
+"""Families that derivatives map to themselves: a gradient of a combination is a few combinations of the same family."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
-_DENSE = 200  # functions up to which a dense matrix product is faster than a sparse one
+_MOST_DENSE = 200  # the most functions for which a product with dense matrices D_a is faster than with sparse ones
 
 
 class Derivations(Functions):
-    """A family φ with matrices D_a for which the derivatives along a few fields ξ_a are ξ_a·φ = φ D_a.
+    """A family φ whose derivatives along a few fields ξ_a are combinations of φ: ξ_a·φ = φ D_a.
 
-    On a torus the fields are the shifts of each coordinate, on spheres and rotations the rotations around three axes.
-    A gradient is a combination of the derivatives with vectors that depend on the point: `_lifted`.
+    On a torus the fields are the shifts along each coordinate; on S² and SO(3) they are the rotations around three
+    axes. `_lifted` makes gradients of these derivatives.
     """
 
     @cached_property
@@ -29,15 +29,16 @@ class Derivations(Functions):
 
     @abc.abstractmethod
     def _lifted(self, X: Array, slopes: Array) -> Array:
-        """Gradients from the derivatives along the fields."""  # (n, fields, q) -> (n, n_features, q)
+        """The gradients of functions, from their derivatives along the fields."""
+        # (n, fields, q) -> (n, n_features, q)
 
     @abc.abstractmethod
     def _lowered(self, X: Array, G: Array) -> Array:
-        """The transpose of `_lifted`."""  # (n, n_features, q) -> (n, fields, q)
+        """The transpose of the linear map `_lifted`, point by point."""  # (n, n_features, q) -> (n, fields, q)
 
     @cached_property
     def _all_functions(self) -> Functions:
-        """A family with the same functions that computes all that a derivative may need."""
+        """The same family, in which `restricted` has left out no function that a derivative φ D_a may have."""
         return self
 
     def gradient(self, X: Array) -> Array:
@@ -52,7 +53,7 @@ class Derivations(Functions):
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         values, fields = self._all_functions.values(X), len(self._derivations)
-        if self.dim <= _DENSE:
+        if self.dim <= _MOST_DENSE:
             moved = (W @ self._side_by_side).reshape(len(X), fields, self.dim)
         else:
             moved = np.stack([np.asarray(W @ D.T) for D in self._derivations], axis=1)
@@ -60,12 +61,12 @@ class Derivations(Functions):
 
     @cached_property
     def _side_by_side(self) -> Array:
-        """All D_aᵀ, dense."""  # (dim, fields · dim)
+        """The dense matrices D_aᵀ, side by side."""  # (dim, fields · dim)
         return np.concatenate([D.T.toarray() for D in self._derivations], axis=1)
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         fields, q = len(self._derivations), G.shape[2]
         columns = np.ascontiguousarray(self._lowered(X, G)).reshape(len(X), fields * q)
         sums = self._all_functions.correlate(X, columns).reshape(self.dim, fields, q)
-        parts = (np.asarray(D.T @ sums[:, a]) for a, D in enumerate(self._derivations))
-        return compensated_sum(parts, (self.dim, q))
+        terms = (np.asarray(D.T @ sums[:, a]) for a, D in enumerate(self._derivations))
+        return compensated_sum(terms, (self.dim, q))

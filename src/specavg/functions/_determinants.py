@@ -1,9 +1,12 @@
 """Antisymmetric functions of copies: determinants of one-copy functions (Slater determinants).
 
 With orthonormal ψ on one copy, the functions det[ψ_{a_j}(x_i)] / √m! for a_1 < … < a_m are orthonormal on m copies, and
-change their sign when two copies are exchanged. Sets that begin with the same functions share the elimination of those
-columns. After m − 1 columns one row of the elimination matrix is left: the cofactors, and a determinant is their
-product with the last column. So a determinant that shares its beginning costs O(m), and no other one more than O(m³).
+change their sign when two copies are exchanged.
+
+Determinants are computed by Gaussian elimination, column by column. Sets {a_1, …, a_m} with the same first functions
+share the elimination of these columns. When m − 1 columns are eliminated, one row of the elimination matrix has the
+cofactors of the last column. A determinant whose first m − 1 functions are shared therefore takes O(m) operations, and
+no determinant takes more than O(m³).
 """
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ from numpy.typing import NDArray
 from specavg.functions._functions import Array, Functions
 
 Indices = NDArray[np.intp]
-# The condition number up to which cofactors come from the inverse, right to 1e-14. Beyond it they come from singular
-# values, which take ten times as long.
+# The largest condition number at which cofactors are computed from the inverse, with errors of 1e-14. Beyond it they
+# are computed from singular values, which takes ten times as long.
 _CONDITION = 100.0
 Branches: TypeAlias = "dict[int, Branches] | tuple[Indices, Indices]"
-"""What follows a beginning: each next function with its branches, or all last functions and the determinants."""
+"""All sets with the same first functions: by the next function, or the last functions and the places of the sets."""
 
 
 @final
@@ -32,9 +35,9 @@ class Determinants(Functions):
     one_copy : Functions
         The ψ, on points of one copy.
     copies : int
-        m.
+        The number of copies, m.
     sets : array of int, shape (dim, m)
-        Columns of `one_copy`, increasing along each row.
+        The functions a_1 < … < a_m of each determinant, as places in `one_copy`.
     """
 
     def __init__(self, one_copy: Functions, copies: int, sets: NDArray[np.integer]) -> None:
@@ -74,7 +77,7 @@ class Determinants(Functions):
         combined, columns = np.empty((*X.shape, C.shape[1])), np.sqrt(np.arange(1, self._m + 1))
         for rows in self.chunks(len(X), (1 + C.shape[1]) * self.row_bytes):
             copies, flat = self._one_copy_values(X[rows]), X[rows].reshape(-1, X.shape[1] // self._m)
-            by_value = np.zeros((C.shape[1], *copies.shape))  # derivatives of the combinations
+            by_value = np.zeros((C.shape[1], *copies.shape))  # derivatives of the combinations by all ψ_a(x_i)
             for c, a in zip(C, self._sets, strict=True):
                 by_value[..., a] += c[:, None, None, None] * (_cofactors(copies[:, :, a] / columns) / columns)
             for q, W in enumerate(by_value):
@@ -83,12 +86,13 @@ class Determinants(Functions):
         return combined
 
     def _one_copy_values(self, X: Array) -> Array:
+        """The values of all ψ at every copy."""  # (n, n_features) -> (n, m, ψ)
         flat = X.reshape(len(X) * self._m, -1)
         return self._one_copy.values(flat).reshape(len(X), self._m, -1)
 
 
 def _cofactors(A: Array) -> Array:
-    """The derivative of each determinant by its entries; right where the determinant is zero too."""  # (n, m, m)
+    """The derivatives of determinants by their entries, also where a determinant is zero."""  # (n, m, m) -> (n, m, m)
     determinant = np.linalg.det(A)
     inverse = np.linalg.inv(np.where(determinant[:, None, None] == 0, np.eye(A.shape[1]), A))
     cofactors = determinant[:, None, None] * inverse.transpose(0, 2, 1)
@@ -100,6 +104,7 @@ def _cofactors(A: Array) -> Array:
 
 
 def _cofactors_by_singular_values(A: Array) -> Array:
+    """The cofactors of U diag(s) Vᵀ: det U · det V · U diag(∏ of all other s) Vᵀ."""  # (n, m, m) -> (n, m, m)
     U, s, Vt = np.linalg.svd(A)
     m = A.shape[1]
     others = np.stack([np.prod(np.delete(s, i, axis=1), axis=1) for i in range(m)], axis=1)
@@ -108,6 +113,7 @@ def _cofactors_by_singular_values(A: Array) -> Array:
 
 
 def _branches(sets: Indices, rows: Indices, level: int) -> Branches:
+    """The branches of the sets in `rows`, which have the first `level` functions in common."""
     column = sets[rows, level]
     if level == sets.shape[1] - 1:
         return column, rows
@@ -115,7 +121,7 @@ def _branches(sets: Indices, rows: Indices, level: int) -> Branches:
 
 
 def _alive(tree: Branches) -> int:
-    """How many elimination matrices are kept at once: one more on the way to every branch but the last."""
+    """How many elimination matrices `_fill` keeps at once: a branch that is not the last works on a copy."""
     if isinstance(tree, tuple):
         return 0
     needs = [_alive(branch) for branch in tree.values()]
@@ -123,7 +129,21 @@ def _alive(tree: Branches) -> int:
 
 
 def _fill(tree: Branches, copies: Array, M: Array, factor: Array, level: int, values: Array) -> None:
-    """Write the determinants below one beginning. `M` (n, m, m) eliminates its columns, and is used up."""
+    """Write the determinants of all sets of a branch to `values`.
+
+    Parameters
+    ----------
+    tree : Branches
+        The sets, which have the first `level` functions in common.
+    copies : ndarray of shape (n, m, ψ)
+        The values of all ψ at every copy.
+    M : ndarray of shape (n, m, m)
+        The elimination matrix of these functions: M times their columns is upper triangular. It is overwritten.
+    factor : ndarray of shape (n,)
+        The signed product of the pivots so far, divided by √level!.
+    level : int
+    values : ndarray of shape (n, dim)
+    """
     m = M.shape[1]
     if isinstance(tree, tuple):
         columns, places = tree
@@ -134,16 +154,16 @@ def _fill(tree: Branches, copies: Array, M: Array, factor: Array, level: int, va
     last = next(reversed(tree))
     for a, branch in tree.items():
         E = M if a == last else M.copy()
-        w = np.matmul(E[:, level:], copies[:, :, a, None])[:, :, 0]  # rows that are not used up yet
+        w = np.matmul(E[:, level:], copies[:, :, a, None])[:, :, 0]  # the new column, in rows without a pivot
         row = np.abs(w).argmax(axis=1)
         pivot = w[point, row]
-        # Swap the row of the pivot with the first one; a determinant changes its sign.
+        # Swap the row of the pivot with the first of these rows: the sign of the determinant changes.
         w[point, row] = w[:, 0]
         chosen = E[point, level + row].copy()
         E[point, level + row] = E[:, level]
         E[:, level] = chosen
         sign = np.where(row == 0, 1.0, -1.0)
-        nonzero = np.where(pivot == 0, 1.0, pivot)  # a zero pivot: every row is zero, and so is the determinant
+        nonzero = np.where(pivot == 0, 1.0, pivot)  # if the pivot is zero, so are w and the determinant
         E[:, level + 1 :] -= (w[:, 1:] / nonzero[:, None])[:, :, None] * chosen[:, None, :]
-        # One factor 1/√(level + 1) a column makes 1/√m!, and nothing overflows on the way.
+        # A factor 1/√(level + 1) for each column makes 1/√m!, without an overflow on the way.
         _fill(branch, copies, E, factor * sign * pivot / np.sqrt(level + 1), level + 1, values)

@@ -1,11 +1,14 @@
-"""The Gram matrix of functions on S² and SO(3), without forming it: a density on a grid of Euler angles.
+"""The Gram matrix of functions on S² and SO(3), as an operator: a density on a grid of Euler angles.
 
-Products of two functions of degree up to L have degree up to 2L. So Φᵀ diag(w) Φ follows from the sums Σ w φ of degree
-up to 2L, whatever n is: they are a density. On a product rule that is exact up to degree 4L, multiplying by the Gram
-matrix is what it means: evaluate the function at the nodes, multiply by the density, and take the coefficients back.
-On a grid of Euler angles (α, β, γ) both are a small matrix product for each pair of orders and an FFT; S² has no γ.
+Products of two functions of degree up to L have degree up to 2L. So Φᵀ diag(w) Φ follows from the sums Σ w φ of all
+functions φ of degree up to 2L, whatever the number of points is. These sums are the coefficients of the density of the
+data.
 
-A symmetry axis leaves orders that are multiples of a number: the grid then covers one period only.
+A product with the Gram matrix uses a quadrature rule that is exact up to degree 4L: evaluate the combination at its
+nodes, multiply it by the density, and compute the coefficients of what comes out. On a grid of Euler angles (α, β, γ)
+evaluating, and computing coefficients, are a small matrix product for each pair of orders and an FFT. S² has no γ.
+
+Where all orders are multiples of a number, as for a group with a rotation axis, the grid covers one period only.
 """
 
 from __future__ import annotations
@@ -25,16 +28,29 @@ from specavg.functions._gram_operator import in_batches
 if TYPE_CHECKING:
     from specavg.functions._euler_family import EulerFamily
 
-_BATCH_BYTES = 64e6  # memory of the grids that are transformed together
-_PARTS = 16  # parts of the tables: each begins at its own lowest degree, and the zeros below it are not held
-_NANOSECONDS_A_NODE = 40.0  # of a multiplication, for each column: two FFTs and what lies between; measured
-_NANOSECONDS_AN_ENTRY = 20.0  # of the tables that a density is made with, there and back; measured 17 to 28
-_NANOSECONDS_A_PRODUCT = 1.0  # of an entry of a table, for each column, there and back; measured
+_BATCH_BYTES = 64e6  # bytes of the grids of all columns that are transformed together
+# How many parts the tables T are held in. A part has no entries below the lowest degree of its orders, where T is zero.
+_PARTS = 16
+_NANOSECONDS_A_NODE = 40.0  # of a product with one column, for each node: two FFTs and what is between them; measured
+_NANOSECONDS_AN_ENTRY = 20.0  # of making a density, for each entry of the tables it takes; measured 17 to 28
+_NANOSECONDS_A_PRODUCT = 1.0  # of a product with one column, for each entry of the tables; measured
 
 
 @final
 class _Grid:
-    """Nodes for functions of degree up to `top`: exact for products of four of them."""
+    """The nodes of a quadrature rule that is exact for products of four functions of the degree of `family`.
+
+    Attributes
+    ----------
+    top : int
+        The highest degree L of the family.
+    steps : (int, int)
+        See `EulerFamily.steps`.
+    cosines, weights : ndarrays of shape (N,)
+        The Gauss-Legendre nodes cos β and their weights, of sum one. Each node is called a height.
+    n_angles : (int, int)
+        How many angles α, and how many angles γ, the grid has.
+    """
 
     def __init__(self, family: EulerFamily) -> None:
         fft: Any = import_module("scipy.fft")
@@ -42,51 +58,53 @@ class _Grid:
         self.steps = family.steps
         self.cosines, weights = np.polynomial.legendre.leggauss(2 * L + 1)
         self.weights = weights / 2
-        self.turns = tuple(
+        self.n_angles = tuple(
             1 if step == 0 else int(fft.next_fast_len(4 * L // step + 1, real=axis == 0))
             for axis, step in enumerate(self.steps)
         )
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Heights, turns around the second axis, turns around the first."""
-        return len(self.cosines), self.turns[1], self.turns[0]
+        """How many heights, angles γ and angles α the grid has."""
+        return len(self.cosines), self.n_angles[1], self.n_angles[0]
 
     def places(self, j: NDArray[np.intp], k: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where pairs of orders stand in a flattened real spectrum."""
+        """The places of pairs of orders in a flattened spectrum of a real FFT."""
         a, b = (order // step if step else order for order, step in zip((j, k), self.steps, strict=True))
-        return (b % self.turns[1]) * (self.turns[0] // 2 + 1) + a
+        return (b % self.n_angles[1]) * (self.n_angles[0] // 2 + 1) + a
 
     def spectrum(self, q: int) -> NDArray[np.complex128]:
-        """Zeros of the shape of a real spectrum at each height, flattened."""
-        return np.zeros((len(self.cosines), q, self.turns[1] * (self.turns[0] // 2 + 1)), dtype=complex)
+        """Zeros in the shape of spectra of q functions at each height, flattened."""  # (N, q, S)
+        return np.zeros((len(self.cosines), q, self.n_angles[1] * (self.n_angles[0] // 2 + 1)), dtype=complex)
 
     def put(self, spectrum: NDArray[np.complex128], waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> None:
-        """Write A cos + B sin into spectra; `waves` are those at each height."""  # (P, N, 2, q)
+        """Write A cos(jα + kγ) + B sin(jα + kγ) into `spectrum`; `waves` has A and B at each height."""
+        # (N, q, S), (P, N, 2, q)
         c = 0.5 * (waves[:, :, 0] - 1j * waves[:, :, 1]).transpose(1, 2, 0)  # (N, q, P)
         c[..., (j == 0) & (k == 0)] *= 2
         spectrum[..., self.places(j, k)] = c
-        plane = np.flatnonzero((j == 0) & (k > 0))  # there both (0, k) and (0, −k) are stored
+        plane = np.flatnonzero((j == 0) & (k > 0))  # a real FFT stores both (0, k) and (0, −k)
         spectrum[..., self.places(j[plane], -k[plane])] = np.conj(c[..., plane])
 
     def values(self, spectrum: NDArray[np.complex128]) -> Array:
-        """On the grid."""  # (N, q, S) -> (N, q, turns)
+        """The values on the grid of functions with this `spectrum`."""  # (N, q, S) -> (N, q, angles γ, angles α)
         fft: Any = import_module("scipy.fft")
         N, q, _ = spectrum.shape
-        shaped = spectrum.reshape(N, q, self.turns[1], self.turns[0] // 2 + 1)
-        found = fft.irfft2(shaped, s=(self.turns[1], self.turns[0]), norm="forward", workers=settings().n_threads)
-        return np.asarray(found)
+        shaped = spectrum.reshape(N, q, self.n_angles[1], self.n_angles[0] // 2 + 1)
+        return np.asarray(fft.irfft2(shaped, s=self.shape[1:], norm="forward", workers=settings().n_threads))
 
 
 @final
 class EulerGram:
-    """Φᵀ diag(w) Φ as an operator on coefficients.
+    """Φᵀ diag(w) Φ as an operator.
 
     Parameters
     ----------
     family : EulerFamily
-    density : ndarray
-        Σ w δ(x − x_i), of degree up to twice that of the family, on its grid: all that is kept of the data.
+        The functions Φ.
+    density : ndarray of shape (heights, angles γ, angles α)
+        The density Σ w δ(x − x_i) of the data up to twice the degree of the family, on the grid of the family. The
+        operator keeps nothing else of the data.
     """
 
     def __init__(self, family: EulerFamily, density: Array) -> None:
@@ -104,7 +122,7 @@ class EulerGram:
             (part, low, family.wave_table(self._j[part], self._k[part], grid.cosines)[..., low:].copy(order="K"))
             for part, low in _parts(self._j, self._k)
         ]
-        self._scaled = density * (grid.weights / (grid.turns[0] * grid.turns[1]))[:, None, None]
+        self._scaled = density * (grid.weights / (grid.n_angles[0] * grid.n_angles[1]))[:, None, None]
 
     def __matmul__(self, C: Array) -> Array:
         """Φᵀ diag(w) Φ C."""  # (dim, q) -> (dim, q)
@@ -130,20 +148,23 @@ class EulerGram:
 
 
 def _parts(j: NDArray[np.intp], k: NDArray[np.intp]) -> Iterator[tuple[slice, int]]:
-    """Pairs of orders a few at a time, and the lowest degree of any of them: below, tables are zero."""
+    """Ranges of the pairs of `wave_orders`, and the lowest degree of each range, below which its tables are zero."""
     step = max(1, len(j) // _PARTS)
     for start in range(0, len(j), step):
         yield slice(start, min(start + step, len(j))), int(max(j[start], abs(k[start])))
 
 
 def _entries(grid: _Grid) -> float:
-    """The number of entries of all tables together."""
+    """The number of entries of the tables of an `EulerGram`, all parts together."""
     parts = _parts(*wave_orders(grid.steps, grid.top))
     return sum((part.stop - part.start) * (grid.top + 1.0 - low) for part, low in parts) * len(grid.cosines)
 
 
 def gram_nanoseconds(family: EulerFamily, n: int, loops: float) -> tuple[float, float]:
-    """Forecasts of `euler_gram` for n points, and of one multiplication by the Gram matrix for each column."""
+    """Forecasts in nanoseconds: of `euler_gram` for n points, and of a product of the operator with one column.
+
+    See `euler_gram` for `loops`.
+    """
     grid, top = _Grid(family), 2 * family.top
     tables = len(wave_orders(family.steps, top)[0]) * (top + 1.0) ** 2
     build = min(loops, transform_nanoseconds(family.steps, top, n)) + _NANOSECONDS_AN_ENTRY * tables
@@ -153,19 +174,20 @@ def gram_nanoseconds(family: EulerFamily, n: int, loops: float) -> tuple[float, 
 def euler_gram(
     family: EulerFamily, twice: EulerFamily, X: Array, weights: Array, Y: Array, loops: float
 ) -> tuple[EulerGram, Array]:
-    """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY).
+    """Φᵀ diag(w) Φ as an operator, and the sums Φᵀ (w, wY), with w the `weights`.
 
     Parameters
     ----------
     family : EulerFamily
-        Φ.
+        The functions Φ.
     twice : EulerFamily
-        All functions of up to twice the degree whose orders products of functions of `family` can have.
+        All functions of up to twice the degree that a product of two functions of `family` may contain.
     X : ndarray of shape (n, n_features)
     weights : ndarray of shape (n,)
     Y : ndarray of shape (n, q)
     loops : float
-        A forecast, in nanoseconds, of the sums over data by loops: a non-uniform FFT takes over where it is faster.
+        A forecast, in nanoseconds, of the sums of `twice` over data by loops. Where a non-uniform FFT is forecast to be
+        faster, it is used.
     """
     strengths = np.column_stack([weights, weights[:, None] * Y])
     if transform_nanoseconds(twice.steps, twice.top, len(X)) < loops:
@@ -176,7 +198,8 @@ def euler_gram(
 
 
 def _density(family: EulerFamily, twice: EulerFamily, sums: Array) -> Array:
-    """The density of data on the grid of `family`, from the sums of the functions `twice` of twice the degree."""
+    """The density of data on the grid of `family`, from the sums over data of the functions `twice`."""
+    # (twice.dim,) -> (heights, angles γ, angles α)
     grid = _Grid(family)
     spectrum = grid.spectrum(1)
     for j, k in order_blocks(grid.steps, twice.top, len(grid.cosines)):

@@ -1,9 +1,9 @@
-"""Sums over data with functions of S² and SO(3), by a non-uniform FFT in Euler angles.
+"""Sums of functions of S² and SO(3) over data, by a non-uniform FFT in Euler angles.
 
-At one pair of orders (j, k) a function of degree l is T(β) times a wave in jα + kγ, and T is a trigonometric polynomial
-of degree l in β with the parity of j + k. So Σ y e^{i(jα + mβ + kγ)}, |m| ≤ top, has all sums over data: taken back to
-nodes β_a on the circle they are a density at these heights, and a product with the table T(β_a) has every degree.
-The cost for a point does not depend on the number of functions.
+For a pair of orders (j, k), a function of degree l is T(β) times a wave in jα + kγ. T is a trigonometric polynomial of
+degree l in β, even or odd as j + k is. So all sums over data follow from Σ y e^{i(jα + mβ + kγ)}, |m| ≤ top. An inverse
+transform in m makes of them, for each pair of orders, values at nodes β_a on the circle, and a product with the table
+T(β_a) makes the sums of every degree. The time for a point does not depend on the number of functions.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from specavg.functions._euler_family import EulerFamily
 
 Orders = NDArray[np.intp]
-_TABLE_BYTES = 64e6  # memory of the tables of high degree that are held at a time
+_TABLE_BYTES = 64e6  # bytes of the tables T that are held at a time
 
 
 def step_of(orders: Orders) -> int:
-    """What all of `orders` are multiples of; 0 for zeros."""
+    """The largest number that all of `orders` are multiples of; 0 where all are zero."""
     return gcd(*(int(order) for order in orders)) if len(orders) else 0
 
 
 def wave_orders(steps: tuple[int, int], top: int) -> tuple[Orders, Orders]:
-    """All pairs of orders up to `top`, those that begin at the lowest degree first."""
+    """All pairs of orders j and k up to `top` that are multiples of `steps`, by increasing max(j, |k|).
+
+    A pair of orders has functions of degree max(j, |k|) and above. Of the pairs ±(j, k) one is listed.
+    """  # (P,), (P,)
     first, second = (np.arange(0, top + 1, step) if step else np.zeros(1, dtype=int) for step in steps)
     both = np.concatenate([-second[:0:-1], second])
     j, k = (part.ravel() for part in np.meshgrid(first, both, indexing="ij"))
@@ -41,7 +44,7 @@ def wave_orders(steps: tuple[int, int], top: int) -> tuple[Orders, Orders]:
 
 
 def order_blocks(steps: tuple[int, int], top: int, heights: int) -> Iterator[tuple[Orders, Orders]]:
-    """The pairs of orders, as many at a time as may have tables of `heights` nodes beside each other."""
+    """The pairs of `wave_orders`, as many at a time as have tables at `heights` nodes of `_TABLE_BYTES` together."""
     j, k = wave_orders(steps, top)
     step = max(1, int(_TABLE_BYTES / (8.0 * heights * (top + 1))))
     for start in range(0, len(j), step):
@@ -49,27 +52,31 @@ def order_blocks(steps: tuple[int, int], top: int, heights: int) -> Iterator[tup
 
 
 def _reach(steps: tuple[int, int], top: int) -> tuple[int, int, int]:
-    """The highest multiples of α and γ, in steps, and of β."""
+    """The highest frequencies in α, β and γ, those of α and γ in units of `steps`."""
     first, second = (top // step if step else 0 for step in steps)
     return first, top, second
 
 
 def transform_nanoseconds(steps: tuple[int, int], top: int, n: int) -> float:
-    """A forecast of the transform of n points for functions of degree up to `top`; infinite where there is none."""
+    """A forecast of the transform of n points for functions of degree up to `top`; infinite where there is none.
+
+    See `wave_orders` for `steps`.
+    """
     reach = [r for r in _reach(steps, top) if r]
     return _nufft.cost(n, np.array([reach])) if reach else np.inf
 
 
 def sums_by_transform(families: Sequence[EulerFamily], X: Array, Y: Array) -> list[Array]:
-    """Φᵀ Y for families with the same steps, the one of highest degree first."""  # (n, q) -> (dim, q) each
+    """Φᵀ Y for several families with the same steps; the first of them has the highest degree."""
+    # (n, q) -> (dim, q) each
     family = families[0]
     top, q = family.top, Y.shape[1]
     reach = _reach(family.steps, top)
     moving = np.flatnonzero(reach)
-    turns = np.stack(family.angles(X), axis=1) * (family.steps[0], 1, family.steps[1])
-    waves = _nufft.grid_sums(np.full(len(moving), 2 * np.pi), np.array(reach)[moving], turns[:, moving], Y)
+    angles = np.stack(family.angles(X), axis=1) * (family.steps[0], 1, family.steps[1])
+    waves = _nufft.grid_sums(np.full(len(moving), 2 * np.pi), np.array(reach)[moving], angles[:, moving], Y)
     waves = waves.reshape(q, *(2 * r + 1 for r in reach))
-    # On nodes of the half circle: T(−β) = ± T(β) has the other half.
+    # Nodes on half of the circle are enough: T(−β) = ± T(β).
     nodes = (np.arange(top + 1) + 0.5) * np.pi / (top + 1)
     circle = np.outer(np.arange(-top, top + 1), nodes)
     back = np.cos(circle) / (top + 1), -1j * np.sin(circle) / (top + 1)

@@ -1,4 +1,4 @@
-"""Families on tori of few dimensions that are sums of waves too: sums over data go the way that is faster."""
+"""Families on tori of few dimensions that can also be written as sums of waves, for a non-uniform FFT."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from functools import cached_property
 from specavg._arrays import Array
 from specavg.functions import _nufft
 from specavg.functions._functions import Functions
+from specavg.functions._gram_operator import GramOperator
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
-FOURIER_DIMENSIONS = 3  # the dimensions in which there is a non-uniform FFT, which is worth the expansion in waves
+FOURIER_DIMENSIONS = 3  # the most dimensions of a torus for which there is a non-uniform FFT
 
 
 class ExpandedInWaves(Functions):
-    """A family whose functions may be sums of waves too, which a non-uniform FFT sums faster over many points."""
+    """A family that uses its expansion in waves, and a non-uniform FFT, where this is forecast to be faster."""
 
     @cached_property
     @abc.abstractmethod
     def expansion(self) -> TrigonometricSums | None:
-        """The functions as sums of waves; None where they are not written so."""
+        """The same functions as sums of waves; None on tori of more than `FOURIER_DIMENSIONS` dimensions."""
 
     @abc.abstractmethod
     def nanoseconds(self) -> float:
-        """A forecast of the time that the family itself takes for a point."""
+        """A forecast of the time that the family takes for one point without its expansion."""
 
     def _waves_if_faster(self, n: int, fewest: int = 1) -> Functions | None:
-        """The sums of waves, if they are faster for n points and there are at least `fewest` points; else None."""
+        """The expansion, if it is forecast to be faster for n points; None otherwise, and for n < `fewest`."""
         if n < fewest or not _nufft.available() or self.expansion is None:
             return None
         return self.expansion if _nufft.cost(n, self.expansion.waves.K) <= n * self.nanoseconds() else None
 
     def _faster(self, n: int, fewest: int = 1) -> Functions | None:
-        """The same functions as a family that sums over n points faster; None where there is none."""
+        """The same functions as another family that is faster for n points; None where there is none."""
         return self._waves_if_faster(n, fewest)
 
     def correlate(self, X: Array, Y: Array) -> Array:
@@ -71,6 +72,6 @@ class ExpandedInWaves(Functions):
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
         return None if self.expansion is None else self.expansion.gram_nanoseconds(n)
 
-    def gram_of_density(self, density: Array) -> ToeplitzGram:
-        assert self.expansion is not None
-        return self.expansion.gram_of_density(density)
+    def gram_of_density(self, density: Array) -> GramOperator:
+        waves = self.expansion
+        return super().gram_of_density(density) if waves is None else waves.gram_of_density(density)

@@ -1,4 +1,4 @@
-"""Tables of few rows: they are worked on in plain NumPy, with nothing compiled and nothing loaded."""
+"""Tables of few rows: NumPy computes them, so that no loop has to be compiled or loaded."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import contextlib
 import threading
 from collections.abc import Generator
 
-# At 512 rows NumPy takes a tenth of a second at most; a loop takes 1 to 9 seconds to compile, and half a second to load
-# again.
+# Rows of the largest table that NumPy computes. 512 rows take NumPy a tenth of a second at most. A loop takes 1 to 9
+# seconds to compile, and half a second to load from the cache on disk.
 FEW_ROWS = 512
-_rows = threading.local()
+_rows = threading.local()  # `of_many`: whether this thread is inside `rows_of_a_larger_table`
 
 
 @contextlib.contextmanager
 def rows_of_a_larger_table() -> Generator[None]:
-    """A context in which a table of few rows is computed like one of many, so that its rows have the same bits."""
+    """A context in which tables of few rows are computed by loops, as larger tables are.
+
+    A part of a larger table then has the same bits as the larger table.
+    """
     before = getattr(_rows, "of_many", False)
     _rows.of_many = True
     try:
@@ -24,5 +27,5 @@ def rows_of_a_larger_table() -> Generator[None]:
 
 
 def few_rows(n: int) -> bool:
-    """Whether a table of n rows is left to plain NumPy."""
+    """Whether NumPy, and no loop, computes a table of n rows."""
     return n <= FEW_ROWS and not getattr(_rows, "of_many", False)

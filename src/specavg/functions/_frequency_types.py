@@ -1,6 +1,6 @@
-"""Types of frequencies: the sizes |k_i| > 0 of a frequency k of Z^d, without regard to signs and coordinates.
+"""Types of frequencies: the sizes |k_i| > 0 of a frequency k of Z^d, whatever their signs and coordinates are.
 
-Every isometry of a box torus permutes, flips and shifts coordinates: it changes no type.
+An isometry of a box torus permutes, flips and shifts coordinates, and so changes no type.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def types_of_norm(d: int, n: int) -> list[FrequencyType]:
         elif left:
             for v in range(min(isqrt(n), largest), 0, -1):
                 if v * v * left < n:
-                    break  # what is left cannot reach n with entries of at most v
+                    break  # `left` entries of at most v do not reach n
                 for rest in below(n - v * v, v, left - 1):
                     yield (v, *rest)
 
@@ -37,12 +37,12 @@ def types_of_norm(d: int, n: int) -> list[FrequencyType]:
 
 
 def arrangements(d: int, type: FrequencyType) -> int:
-    """In how many ways the sizes stand on d coordinates."""
+    """How many k ≥ 0 of Z^d have this type."""
     return perm(d, len(type)) // prod(factorial(c) for c in Counter(type).values())
 
 
 def _arranged(d: int, type: FrequencyType) -> NDArray[np.int64]:
-    """The sizes on the coordinates in every way."""  # (arrangements, d)
+    """All k ≥ 0 of Z^d of this type."""  # (arrangements, d)
     places = np.array(list(combinations(range(d), len(type))), dtype=np.intp)
     orders = np.array(sorted(set(permutations(type))), dtype=np.int64)
     K = np.zeros((len(places), len(orders), d), dtype=np.int64)
@@ -51,11 +51,11 @@ def _arranged(d: int, type: FrequencyType) -> NDArray[np.int64]:
 
 
 def waves_of_types(d: int, types: Sequence[FrequencyType]) -> NDArray[np.int64]:
-    """One of each pair ±k of the types, first non-zero entry positive, sorted."""  # (h, d)
+    """The frequencies of these types whose first non-zero entry is positive: one of each pair ±k, sorted."""  # (h, d)
     found = [np.empty((0, d), dtype=np.int64)]
     for type in types:
         K = _arranged(d, type)
-        rank = np.cumsum(K != 0, axis=1) - 1  # which of the non-zero entries
+        rank = np.cumsum(K != 0, axis=1) - 1  # a non-zero entry is the first (0), the second (1), …
         for signs in cartesian((1, -1), repeat=max(len(type) - 1, 0)):
             found.append(K * np.array([1, *signs], dtype=np.int64)[np.maximum(rank, 0)])
     K = np.concatenate(found)
@@ -63,9 +63,9 @@ def waves_of_types(d: int, types: Sequence[FrequencyType]) -> NDArray[np.int64]:
 
 
 def type_tree(d: int, labels: Sequence[tuple[FrequencyType, ...]]) -> Tree:
-    """All k ≥ 0 of Z^d of the types in `labels`, and those they grow from.
+    """The tree of all k ≥ 0 of Z^d of the types in `labels`, with all their parents.
 
-    The norm of a vector is the place of its type in `labels`, and −1 where its type is in none of them.
+    The `norm` of a vector in the tree is the place in `labels` where its type is listed, and −1 where it is not.
     """
     place = {t: i for i, label in enumerate(labels) for t in label}
     listed: dict[FrequencyType, None] = {(): None}

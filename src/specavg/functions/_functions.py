@@ -17,43 +17,56 @@ if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
     from specavg.functions._gram_operator import GramOperator
 
-CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
-PLAIN_BYTES = 16e6  # largest working memory of few rows in plain NumPy; families that need more use a loop
-# Working memory of one chunk of few rows, as long as the chunk has 64 rows or more. On T^10 500 rows at once take 8 ms,
-# most of it to get memory from the system, and 2 ms in chunks of 4 MB.
-_PLAIN_CACHED = 4e6
+# Bytes of working memory of one chunk of rows. Chosen so that matrix products of a chunk run at the full speed of BLAS
+# and a chunk stays small beside any data set.
+CHUNK_BYTES = 32e6
+# Bytes of working memory that few rows may take in plain NumPy. A family that needs more uses a loop.
+PLAIN_BYTES = 16e6
+# Bytes of working memory of one chunk of few rows. A chunk of 64 rows may take more, up to `PLAIN_BYTES`. On T^10, 500
+# rows take 8 ms at once, most of it to get memory from the system, and 2 ms in chunks of 4 MB.
+_PLAIN_CHUNK_BYTES = 4e6
 
 
 def sums_and_gram(dim: int, q: int, chunks: Iterable[tuple[Array, Array, Array | None]]) -> tuple[Array, Array]:
-    """Φᵀ Y and Φᵀ diag(w) Φ from chunks of Φ, Y and w ≥ 0; one triangle is computed."""  # (dim, q), (dim, dim)
+    """Φᵀ Y and Φᵀ diag(w) Φ, summed over chunks of rows.
+
+    Parameters
+    ----------
+    dim, q : int
+        The number of columns of Φ and of Y.
+    chunks : iterable of (Φ, Y, w)
+        The rows of one chunk. The weights w are not negative; None stands for weights of one.
+    """  # -> (dim, q), (dim, dim)
     from scipy.linalg import get_blas_funcs
 
     require_memory(48.0 * dim**2, f"the Gram matrix of {dim} functions", "Lower the cutoff, or take more memory.")
     syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
 
-    def part(values: Array, Y: Array, w: Array | None) -> tuple[Array, Array]:
+    def products(values: Array, Y: Array, w: Array | None) -> tuple[Array, Array]:
         return values.T @ Y, syrk(1.0, (values if w is None else values * np.sqrt(w)[:, None]).T)
 
-    sums, upper = compensated_sums((part(*chunk) for chunk in chunks), ((dim, q), (dim, dim)))
-    return sums, np.triu(upper) + np.triu(upper, 1).T
+    sums, upper = compensated_sums((products(*chunk) for chunk in chunks), ((dim, q), (dim, dim)))
+    return sums, np.triu(upper) + np.triu(upper, 1).T  # syrk computes the upper triangle only
 
 
 class Functions(abc.ABC):
-    """Finitely many real functions on points.
+    """A family: finitely many real functions φ_1, …, φ_dim on points.
 
-    Three operations: their values, their sums against data (Φᵀ Y) and their combinations (Φ C), and the same three
-    for their gradients. Sums and combinations never hold more than a chunk of Φ. A subclass writes `values` and
-    `gradient`; it may write faster versions of the rest.
+    Φ is the matrix of their values, with one row for each point and one column for each function. A family computes
+    Φ, the sums Φᵀ Y against data Y, the combinations Φ C with coefficients C, and the same three for gradients. Sums
+    and combinations hold one chunk of rows of Φ at a time. A subclass writes `values` and `gradient`, and may write
+    faster versions of the other methods.
 
     Gradients are by the columns of X. On a space embedded in R^N (spheres, rotations, frames) they are tangential.
+    Methods that say "checked points" expect an array that `space.check_points` has returned.
     """
 
-    dim: int  # how many functions
+    dim: int  # the number of functions
 
     @property
     @abc.abstractmethod
     def row_bytes(self) -> float:
-        """Working memory for the values at one point."""
+        """Bytes of working memory that the values at one point take."""
 
     @abc.abstractmethod
     def values(self, X: Array) -> Array:
@@ -64,50 +77,59 @@ class Functions(abc.ABC):
         """Gradients at one chunk of checked points."""  # (n, n_features) -> (n, dim, n_features)
 
     def plain_values(self, X: Array) -> Array:
-        """Values by plain NumPy, with nothing compiled; compiled `values` are tested against them."""
+        """The same as `values`, by NumPy alone, without a loop; the tests compare loops with it."""
         return self.values(X)
 
     def restricted(self, size: Array) -> Functions:
-        """The same family where function j has coefficients of at most size[j]: it may skip functions of size zero."""
+        """The same functions, for a caller whose coefficients of function j are at most size[j] in absolute value.
+
+        The family that is returned may leave out the work for functions of size zero. What it gives for these functions
+        is not to be used.
+        """
         return self
 
     @property
     def sided_bytes(self) -> float | None:
-        """Working memory of `sided_values` at one point; None where `values` are the better way."""
+        """Bytes of working memory of `sided_values` at one point; None where a caller should use `values`."""
         return None
 
     def sided_values(self, X: Array, sides: Sequence[tuple[Array, Array]]) -> Iterator[Array]:
-        """LᵀM(x)R for each type in turn, M(x) the matrix of its functions and (L, R) its two `sides`.
+        """LᵀM(x)R, one type of functions after the other.
 
-        Only the entries of M that L and R use are computed.
+        M(x) is the matrix of the functions of a type, and `sides` has one pair (L, R) for each type. Only the entries
+        of M that L and R use are computed.
         """  # (n, n_features) -> (n, columns of L, columns of R) each
         raise NotImplementedError
 
     @property
-    def part_bytes(self) -> float | None:
-        """Working memory of `part_values` at one point; None where `values` are the better way."""
+    def degree_bytes(self) -> float | None:
+        """Bytes of working memory of `degree_values` at one point; None where a caller should use `values`."""
         return None
 
-    def part_values(self, X: Array, parts: Sequence[Array]) -> Iterator[Array]:
-        """φQ for the functions φ of each degree in turn, from those functions that matter."""
+    def degree_values(self, X: Array, matrices: Sequence[Array]) -> Iterator[Array]:
+        """φQ, one degree after the other: φ the functions of the degree, and Q its matrix in `matrices`.
+
+        Only the functions that `restricted` has left are computed.
+        """  # (n, n_features) -> (n, columns of Q) each
         raise NotImplementedError
 
     @property
     def copy_table(self) -> FactorTable | None:
-        """The table of recurrences that computes functions of one coordinate; None for functions of several."""
+        """The recurrences that compute these functions of one coordinate; None where loops cannot compute them."""
         return None
 
     @property
     def invariant_to_sign_bits(self) -> bool:
-        """Whether changing signs of coordinates changes no bit of a value."""
+        """Whether values at a point keep every bit when signs of its coordinates change."""
         return False
 
     def mixed_values(self, X: Array, Q: Any) -> Array:
-        """Φ Q at one chunk of checked points, Q dense or sparse."""  # (dim, k) -> (n, k)
+        """Φ Q at one chunk of checked points, with a dense or sparse matrix Q."""  # (dim, k) -> (n, k)
         return np.asarray(self.values(X) @ Q)
 
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
-        """The gradient of Φ Q at one chunk of checked points, Q dense or sparse."""  # (dim, k) -> (n, k, n_features)
+        """The gradient of Φ Q at one chunk of checked points, with a dense or sparse matrix Q."""
+        # (dim, k) -> (n, k, n_features)
         gradient = self.gradient(X)
         return np.stack([np.asarray(gradient[:, :, j] @ Q) for j in range(X.shape[1])], axis=2)
 
@@ -120,9 +142,10 @@ class Functions(abc.ABC):
         return values
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        """Φᵀ Y, compensated over chunks, so that the chunking does not matter."""  # (n, q) -> (dim, q)
-        parts = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
-        return compensated_sum(parts, (self.dim, Y.shape[1]))
+        """Φᵀ Y. Sums of chunks are added with compensation, so that rounding does not grow with their number."""
+        # (n, q) -> (dim, q)
+        terms = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
+        return compensated_sum(terms, (self.dim, Y.shape[1]))
 
     def combine(self, X: Array, C: Array) -> Array:
         """Φ C."""  # (dim, q) -> (n, q)
@@ -147,21 +170,21 @@ class Functions(abc.ABC):
         return combined
 
     def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
-        """Φ C and its gradient: in one pass where there is one for both."""  # (n, q), (n, n_features, q)
+        """Φ C and its gradient; some families compute both in one pass."""  # (n, q), (n, n_features, q)
         return self.combine(X, C), self.combine_gradient(X, C)
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: each point has its own coefficients."""
+        """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: row i of W has the coefficients for point i."""
         # (n, dim) -> (n, n_features)
         return np.einsum("nj,njf->nf", W, self.gradient(X))
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
-        """Σ_i Σ_j ∂_jφ(x_i) G_ij, compensated over chunks."""  # (n, n_features, q) -> (dim, q)
-        parts = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))
-        return compensated_sum(parts, (self.dim, G.shape[2]))
+        """Σ_i Σ_j ∂_jφ(x_i) G_ij: the sums of the gradients against data G."""  # (n, n_features, q) -> (dim, q)
+        terms = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))
+        return compensated_sum(terms, (self.dim, G.shape[2]))
 
     def gram(self, X: Array, weights: Array | None = None) -> Array:
-        """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)
+        """Φᵀ diag(weights) Φ, with weights ≥ 0; None stands for weights of one."""  # (n,) -> (dim, dim)
         return self.correlate_and_gram(X, np.empty((len(X), 0)), weights)[1]
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
@@ -171,18 +194,21 @@ class Functions(abc.ABC):
         return sums_and_gram(self.dim, Y.shape[1], chunks)
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
-        """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where it follows from a density; None elsewhere."""
+        """Φᵀ diag(w) Φ as an operator, and the sums Φᵀ (w, wY), with w the `weights`.
+
+        None where the family has no such operator, or where it would take too long to make.
+        """  # (n,), (n, q) -> operator, (dim, 1 + q)
         return None
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        """Nanoseconds that `gram_operator` is forecast to take for n points, and its product with one column.
+        """Forecasts in nanoseconds: of `gram_operator` for n points, and of its product with one column.
 
-        None where there is no such operator.
+        None where `gram_operator` is None.
         """
         return None
 
     def gram_of_density(self, density: Array) -> GramOperator:
-        """The operator of `gram_operator` again, from the density that it keeps of the data."""
+        """The operator that `gram_operator` made, made again from its `density`."""
         raise ValueError(
             f"the Gram matrix of these {self.dim} functions does not follow from a density: only those of functions on "
             "Sphere(3), Rotations() and tori of up to three dimensions do."
@@ -196,14 +222,21 @@ class Functions(abc.ABC):
         )
 
     def gradient_chunks(self, X: Array) -> Iterator[slice]:
-        """Row ranges of `X` for gradients: each column of a point takes as much memory as a value."""
+        """Row ranges of `X` for gradients, which take as much memory for each column of X as the values take."""
         return self.chunks(len(X), (1 + X.shape[1]) * (self.row_bytes + 8.0 * self.dim))
 
     def chunks(self, n: int, row_bytes: float | None = None) -> Iterator[slice]:
-        """Row ranges whose working memory stays within bounds; a row takes `row_bytes`, or those of its values."""
+        """Row ranges of n rows, one for each chunk, such that the working memory of a chunk stays within bounds.
+
+        Parameters
+        ----------
+        n : int
+        row_bytes : float, optional
+            Bytes of working memory of one row; those of the values by default.
+        """
         limit = settings().memory_limit / 4
         per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
-        budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else CHUNK_BYTES, limit)
+        budget = min(max(_PLAIN_CHUNK_BYTES, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else CHUNK_BYTES, limit)
         rows = max(1, int(budget / per_row))
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
         for start in range(0, n, rows):

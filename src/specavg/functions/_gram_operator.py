@@ -1,4 +1,4 @@
-"""A Gram matrix that is multiplied by and never formed."""
+"""Operators: Gram matrices that are multiplied by and never formed."""
 
 from __future__ import annotations
 
@@ -12,40 +12,51 @@ from specavg._config import settings
 
 
 class GramOperator(Protocol):
-    """Φᵀ diag(w) Φ, symmetric."""
+    """The symmetric matrix Φᵀ diag(w) Φ, as something to multiply by."""
 
     @property
     def density(self) -> Array:
-        """The density of the data: the operator keeps nothing else of them."""
+        """The density of the weighted data, band-limited; the operator keeps nothing else of the data."""
         ...
 
     @property
     def solver(self) -> str:
-        """The name that users see."""
+        """The name of the method, as users see it."""
         ...
 
     def __matmul__(self, C: Array) -> Array:
-        """Its product with columns."""  # (dim, q) -> (dim, q)
+        """The product with the columns of C."""  # (dim, q) -> (dim, q)
         ...
 
 
-def in_batches(product: Callable[[Array], Array], C: Array, memory: float, column: float) -> Array:
-    """The product with columns, as many at a time as the memory of `column` bytes each allows."""
-    step = max(1, int(min(memory, settings().memory_limit / 8) / column))
-    parts = [product(C[:, start : start + step]) for start in range(0, C.shape[1], step)]
-    return np.concatenate([np.empty((len(C), 0)), *parts], axis=1)
+def in_batches(product: Callable[[Array], Array], C: Array, batch_bytes: float, column_bytes: float) -> Array:
+    """The product with the columns of C, some columns at a time.
+
+    Parameters
+    ----------
+    product : callable
+        The product with a few columns.
+    C : ndarray of shape (dim, q)
+    batch_bytes : float
+        Bytes of working memory that the columns of one call may take together.
+    column_bytes : float
+        Bytes of working memory that one column takes.
+    """
+    step = max(1, int(min(batch_bytes, settings().memory_limit / 8) / column_bytes))
+    batches = [product(C[:, start : start + step]) for start in range(0, C.shape[1], step)]
+    return np.concatenate([np.empty((len(C), 0)), *batches], axis=1)
 
 
 @final
 class MappedGram:
-    """Qᵀ G Q, with G an operator and Q a map of coefficients.
+    """Qᵀ G Q: the operator of combinations φQ, from the operator G of φ.
 
     Parameters
     ----------
     gram : GramOperator
         G.
     spread, reduced : callable
-        Q and Qᵀ times columns.
+        The products of Q, and of Qᵀ, with columns.
     """
 
     def __init__(self, gram: GramOperator, spread: Callable[[Array], Array], reduced: Callable[[Array], Array]) -> None:

@@ -1,4 +1,8 @@
-"""Integer vectors, shell by shell, without a Python loop over them: frequencies and exponents."""
+"""Lists and trees of integer vectors, which are frequencies of waves or exponents of monomials.
+
+A shell has the vectors k ≥ 0 of Z^d of one norm Σ k_i^p: |k|² for p = 2, the degree for p = 1. In a tree of vectors the
+parent of a vector is the vector without its last non-zero entry. No function loops over vectors in Python.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +20,21 @@ from specavg._arrays import Array
 
 @dataclass(frozen=True)
 class VectorShell:
-    """Sparse vectors k ≥ 0 of Z^d with Σ k_i^p = n: each is its parent (one entry less) and one more entry.
+    """The vectors k ≥ 0 of Z^d with Σ k_i^p = n, each as its parent and its last non-zero entry.
 
-    The parent lives in the shell n − value^p; the entry stands to the right of all of the parent's. Three
-    integers a vector, whatever d is.
+    The parent is in the shell n − value^p. A vector takes three integers, whatever d is.
     """
 
-    parent: NDArray[np.int64]  # row in the shell n - value^p
-    coordinate: NDArray[np.int64]
-    value: NDArray[np.int64]
+    parent: NDArray[np.int64]  # row of the parent in its shell
+    coordinate: NDArray[np.int64]  # coordinate of the last non-zero entry
+    value: NDArray[np.int64]  # that entry
 
     def __len__(self) -> int:
         return len(self.parent)
 
 
 def shells(d: int, n: int, *, power: int = 2) -> dict[int, VectorShell]:
-    """Shells 0..n of the k ≥ 0 of Z^d.
-
-    `power` = 2 lists frequencies by |k|², 1 lists exponents of monomials by degree.
-    """
+    """The shells 0, …, n of Z^d: by |k|² for `power` 2, by degree for `power` 1."""
     found = {0: VectorShell(*(np.full(1, v, dtype=np.int64) for v in (-1, -1, 0)))}
     for norm in range(1, n + 1):
         parents, coordinates, values = [], [], []
@@ -53,15 +53,23 @@ def shells(d: int, n: int, *, power: int = 2) -> dict[int, VectorShell]:
 
 
 def _largest(norm: int, power: int) -> int:
+    """The largest entry of a vector of this norm."""
     return isqrt(norm) if power == 2 else norm
 
 
 def one_after_another(
     shells: dict[int, VectorShell], *, power: int = 2
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
-    """Where each shell 0..n starts in a list of all, and of each vector its norm; then its row, as of a `VectorShell`.
+    """All vectors of the shells 0, …, n in one list.
 
-    Parents are rows of the list; the zero vector is its own.
+    Returns
+    -------
+    starts : ndarray of int, shape (n + 2,)
+        Where each shell starts in the list, and the length of the list.
+    norm : ndarray of int
+        The norm of each vector.
+    parent, coordinate, value : ndarrays of int
+        As in `VectorShell`, but parents are rows of the list. The zero vector is its own parent.
     """
     starts = np.cumsum([0, *(len(part) for part in shells.values())])
     norm = np.repeat(np.arange(len(shells)), np.diff(starts))
@@ -74,7 +82,7 @@ def one_after_another(
 
 
 def dense(d: int, n: int, shells: dict[int, VectorShell], *, power: int = 2) -> NDArray[np.int64]:
-    """The vectors of shell n as rows."""  # (len, d)
+    """The vectors of shell n, each as a row of d entries."""  # (vectors, d)
     vectors = {0: np.zeros((1, d), dtype=np.int64)}
 
     def fill(norm: int) -> NDArray[np.int64]:
@@ -93,9 +101,12 @@ def dense(d: int, n: int, shells: dict[int, VectorShell], *, power: int = 2) -> 
 
 
 def shell_sizes(d: int) -> Iterator[tuple[int, int]]:
-    """(n, number of k in Z^d with |k|² = n) for every n that occurs, by the recurrence of θ^d; exact."""
+    """Each n for which there are k in Z^d with |k|² = n, and how many there are.
+
+    The numbers are exact. They are the coefficients of θ^d, θ = 1 + 2z + 2z⁴ + 2z⁹ + …, which obey a recurrence.
+    """
     yield 0, 1
-    if d == 1:  # only squares occur: step over the rest
+    if d == 1:  # only squares occur
         yield from ((j * j, 2) for j in count(1))
     sizes: list[int] = [1]
     for n in count(1):
@@ -107,21 +118,21 @@ def shell_sizes(d: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Tree:
-    """Vectors k ≥ 0 by increasing norm: each is its parent (one entry less) and one more entry."""
+    """Vectors k ≥ 0, each as its parent and its last non-zero entry."""
 
-    norm: NDArray[np.int64]
-    parent: NDArray[np.int64]  # row in this tree; 0 is the zero vector, its own parent
-    coordinate: NDArray[np.int64]
-    value: NDArray[np.int64]
+    norm: NDArray[np.int64]  # |k|², or another number that vectors are grouped by
+    parent: NDArray[np.int64]  # row of the parent in this tree; row 0 is the zero vector, its own parent
+    coordinate: NDArray[np.int64]  # coordinate of the last non-zero entry
+    value: NDArray[np.int64]  # that entry
     depth: NDArray[np.int64]  # number of non-zero entries
 
 
-_FEW = 4  # dimensions up to which all vectors of a ball are listed at once; above they are listed shell by shell
+_FEW = 4  # the most dimensions in which all vectors of a ball are listed at once; in more, they are listed by shells
 
 
 @lru_cache(maxsize=8)
 def frequency_tree(d: int, bound: int) -> Tree:
-    """All k ≥ 0 of Z^d with |k|² ≤ bound."""
+    """The tree of all k ≥ 0 of Z^d with |k|² ≤ bound, by increasing norm."""
     if d <= _FEW:
         K = ellipsoid(np.eye(d), float(bound))
         K = K[(K >= 0).all(axis=1)]
@@ -137,7 +148,7 @@ def frequency_tree(d: int, bound: int) -> Tree:
 
 
 def tree_of(K: NDArray[np.int64], norm: NDArray[np.int64]) -> Tree:
-    """The tree of given vectors k ≥ 0; with each of them its parent is given too."""
+    """The tree of the vectors k ≥ 0 in the rows of K, which have the parent of each row among them."""
     rows = np.arange(len(K))
     last = K.shape[1] - 1 - (K[:, ::-1] != 0).argmax(axis=1)
     above = K.copy()
@@ -146,11 +157,14 @@ def tree_of(K: NDArray[np.int64], norm: NDArray[np.int64]) -> Tree:
 
 
 def ellipsoid(W: Array, bound: float) -> NDArray[np.int64]:
-    """All integer k with kᵀ W k ≤ bound (Fincke-Pohst), one coordinate at a time for all candidates at once."""
+    """All k of Z^d with kᵀ W k ≤ bound, and some beyond it by rounding (Fincke and Pohst).
+
+    The last coordinate is chosen first, for all candidates at once, then the one before it.
+    """  # (d, d) -> (vectors, d)
     d = len(W)
     R = np.linalg.cholesky(W).T  # upper triangular, W = RᵀR
     vectors = np.zeros((1, d), dtype=np.int64)
-    room = np.full(1, bound * (1 + 1e-12))
+    room = np.full(1, bound * (1 + 1e-12))  # what the coordinates chosen so far leave of the bound
     for i in range(d - 1, -1, -1):
         centre = -(vectors[:, i + 1 :] @ R[i, i + 1 :]) / R[i, i]
         radius = np.sqrt(np.maximum(room, 0)) / R[i, i]
@@ -166,14 +180,18 @@ def ellipsoid(W: Array, bound: float) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=64)
 def _hash_weights(d: int) -> NDArray[np.int64]:
+    """Random integers, the same at every call, whose dot product with a vector is its hash."""
     return np.random.default_rng(1).integers(1, 2**62, size=d, dtype=np.int64)
 
 
 def rows_in(rows: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Index in `table` of each of `rows`, or -1; hashed by a random dot product and then compared in full."""
+    """The place in `table` of each of `rows`; −1 where it is not there. The rows of `table` are distinct.
+
+    Rows are found by a hash, and then compared entry by entry.
+    """
     weights = _hash_weights(table.shape[1])
     with np.errstate(over="ignore"):
-        wanted, keys = rows @ weights, table @ weights  # wrap around: that is the hash
+        wanted, keys = rows @ weights, table @ weights  # modulo 2^64
     order = np.argsort(keys)
     if len(table) > 1 and (np.diff(keys[order]) == 0).any():
         raise AssertionError("two rows of the table are equal")
@@ -182,14 +200,15 @@ def rows_in(rows: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.int
 
 
 def vector_tree(K: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-    """The tree of distinct integer vectors, in which the parent of a vector is the vector without its last entry.
+    """The tree of the distinct integer vectors in the rows of K, of any sign.
 
-    Zeros are no entries. Node 0 is the zero vector, and every parent comes before its children.
+    The parent of a vector is the vector without its last non-zero entry. Node 0 is the zero vector. Parents that are no
+    rows of K are nodes too, and every parent comes before its children.
 
     Returns
     -------
     parent, coordinate, value : ndarrays of int, shape (nodes,)
-        The parent of each node, the coordinate of its last entry, and that entry.
+        The parent of each node, the coordinate of its last non-zero entry, and that entry.
     wanted : ndarray of int, shape (len(K),)
         The node of each row of K.
     """
@@ -208,9 +227,10 @@ def vector_tree(K: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
 
 
 def _nonzero_entries(K: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """The non-zero entries of each row, as one integer each: (coordinate + 1) · base + value + base // 2; then zeros.
+    """The non-zero entries of each row, each as one positive integer, followed by zeros; and the base of the integers.
 
-    Most of a frequency in many coordinates is zero: sorting 8,000 as they are in 4,000 coordinates took 20 s and 2 GB.
+    The integer of an entry is (coordinate + 1) · base + value + base // 2. In many coordinates most entries of a
+    frequency are zero: sorting 8,000 full frequencies of 4,000 coordinates took 20 s and 2 GB.
     """  # (F, d) -> (F, s), s the largest number of non-zero entries
     base = 2 * int(np.abs(K).max(initial=0)) + 1
     row, column = np.nonzero(K)
@@ -222,22 +242,22 @@ def _nonzero_entries(K: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 def _last(entries: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The place of the last entry of each row that is not zero; 0 where there is none."""
+    """The place of the last non-zero entry of each row; 0 where there is none."""
     return np.maximum((entries != 0).sum(axis=1) - 1, 0)
 
 
 def _without_last(entries: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows without their last entries."""
+    """The rows, with their last non-zero entries set to zero."""
     shorter = entries.copy()
     shorter[np.arange(len(entries)), _last(entries)] = 0
     return shorter
 
 
 def distinct_rows(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The distinct rows of non-negative integers, sorted, and the place of each row among them.
+    """The distinct ones among rows of integers ≥ 0, sorted, and the place of each row among them.
 
-    Where a row can be read as the digits of one 64-bit number, these numbers are sorted: sorting rows of numbers takes
-    five times as long.
+    Where each row can be read as the digits of one 64-bit integer, these integers are sorted. Sorting the rows
+    themselves takes five times as long.
     """
     base = int(rows.max(initial=0)) + 1
     if base ** rows.shape[1] >= 2**62:

@@ -1,4 +1,7 @@
-"""Families that are a linear map of another family: the map is applied to sums and coefficients, never at a point."""
+"""Families whose functions are fixed combinations φQ of another family φ.
+
+Sums over data and combinations apply Q once, to the sums or to the coefficients of φ, and not at every point.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from specavg.functions._gram_operator import GramOperator, MappedGram
 
 
 class Mapped(Functions):
-    """φ Q, with φ another family: what sums over data, combinations and Gram operators of it are.
+    """Combinations φQ of the functions φ of another family. A subclass says what Q is.
 
     Parameters
     ----------
@@ -25,14 +28,14 @@ class Mapped(Functions):
 
     @abc.abstractmethod
     def _spread(self, C: Array) -> Array:
-        """Q C: coefficients of the φ from those of these functions."""
+        """Q C: the coefficients of φ that make the combination φQC."""  # (dim, q) -> (φ.dim, q)
 
     @abc.abstractmethod
     def _projected(self, rows: Array) -> Array:
-        """Rows times Q: values of these functions from those of the φ."""  # (N, φ.dim) -> (N, dim)
+        """Rows times Q: values of φQ from values of φ."""  # (N, φ.dim) -> (N, dim)
 
     def _reduced(self, sums: Array) -> Array:
-        """Qᵀ times sums of the φ: sums of these functions."""  # (φ.dim, q) -> (dim, q)
+        """Qᵀ times sums: sums of φQ over data from those of φ."""  # (φ.dim, q) -> (dim, q)
         return np.ascontiguousarray(self._projected(sums.T).T)
 
     @property

@@ -1,4 +1,4 @@
-"""Monomials, or products of Hermite polynomials, on a sphere."""
+"""Monomials, or products of Hermite polynomials, of the coordinates of a sphere."""
 
 from __future__ import annotations
 
@@ -18,13 +18,23 @@ from specavg.functions._product_tree import Products, ProductTree
 
 @lru_cache(maxsize=4)
 def monomial_shells(d: int, degree: int) -> dict[int, VectorShell]:
-    """The exponents of all monomials in d coordinates, by degree, up to `degree`."""
+    """The exponents of all monomials in d coordinates of each degree up to `degree`."""
     return shells(d, degree, power=1)
 
 
 @final
 class MonomialProducts(Products):
-    """Some monomials of some degrees, or Hermite products with the same exponents."""
+    """∏_i z_i^{k_i}, or with `hermite` ∏_i He_{k_i}(z_i), where z = √d x for a point x of the unit sphere of R^d.
+
+    Parameters
+    ----------
+    d : int
+        The number of coordinates.
+    wanted : sequence of (int, ndarray of int)
+        Each degree, and the monomials of that degree, as rows of `monomial_shells`.
+    hermite : bool
+        Whether Hermite polynomials stand in place of powers.
+    """
 
     def __init__(self, d: int, wanted: Sequence[tuple[int, NDArray[np.intp]]], *, hermite: bool) -> None:
         self._d = d
@@ -35,7 +45,7 @@ class MonomialProducts(Products):
 
     @property
     def row_bytes(self) -> float:
-        total = comb(self._top + self._d, self._top)  # monomials of all degrees up to the top
+        total = comb(self._top + self._d, self._top)  # monomials of all degrees up to the highest
         return 8.0 * (2 * total + 2 * self._d * (self._top + 1))
 
     @cached_property
@@ -48,5 +58,8 @@ class MonomialProducts(Products):
 
 
 def norm_constant(d: int, degree: int) -> float:
-    """∏ (d + 2j)/d for j < degree: the Fischer norm of a harmonic over its L² norm, in units of d^k."""
+    """∏ (d + 2j)/d for j < degree.
+
+    It is the square of the Fischer norm of a harmonic of that degree over the square of its L² norm, over d^degree.
+    """
     return float(np.prod([(d + 2 * j) / d for j in range(degree)]))

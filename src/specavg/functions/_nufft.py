@@ -1,4 +1,4 @@
-"""Sums and combinations of waves by non-uniform FFT (finufft, an optional extra), for up to three dimensions."""
+"""Sums and combinations of waves by a non-uniform FFT (finufft, an optional extra), in up to three dimensions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._threads import in_order
 
 Indices = NDArray[np.int64]
-TOLERANCE = 1e-14  # relative to Σ|y|: twelve digits of every sum are then safe
-_NANOSECONDS = {1: 100.0, 2: 320.0, 3: 2600.0}  # time for each point by dimension, measured at this tolerance
-_NANOSECONDS_A_MODE = 40.0  # time for each point of the fine grid of the FFT, measured
-_FINE_GRID = 1 << 24  # points of the fine grid of one transform, about: 270 MB; beyond, some frequencies at a time
-_ROWS = 1 << 18  # points of one transform, at least: their sorting and spreading take some 50 MB
+TOLERANCE = 1e-14  # the error of a sum Σ y e relative to Σ|y|: twelve digits of every sum are then right
+_NANOSECONDS = {1: 100.0, 2: 320.0, 3: 2600.0}  # time for each data point, by dimension; measured at this tolerance
+_NANOSECONDS_A_MODE = 40.0  # time for each point of the fine grid of the FFT; measured
+# About how many points the fine grid of one transform has at most: they take 270 MB. Beyond, the frequencies are split
+# into blocks with one transform each.
+_FINE_GRID = 1 << 24
+_ROWS = 1 << 18  # the fewest rows that one transform takes at once: sorting and spreading them takes some 50 MB
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +32,10 @@ def available() -> bool:
 
 
 def cost(n: int, K: Indices) -> float:
-    """Nanoseconds that a transform of n points is forecast to take; infinite where there is none."""
+    """A forecast, in nanoseconds, of a transform of n points with frequencies up to those in the rows of K.
+
+    It is infinite where there is no transform: in four dimensions and more, without finufft or without enough memory.
+    """
     d = K.shape[1]
     if not available() or d not in _NANOSECONDS or not len(K) or n == 0:
         return np.inf
@@ -42,18 +47,19 @@ def cost(n: int, K: Indices) -> float:
 
 
 def _rows(modes: float) -> int:
-    """Rows of one transform: by the grid alone, so that results do not depend on the number of threads."""
+    """How many rows one transform takes. It depends on the grid alone, so that the number of threads changes no bit."""
     return int(max(_ROWS, modes))
 
 
 def _angles(period: Array, X: Array) -> list[Array]:
+    """The angles 2πu of each coordinate, reduced to |angle| ≤ π."""  # (n, d) -> (n,) each
     u = X / period
     u -= np.rint(u)
     return [np.ascontiguousarray(2 * np.pi * u[:, i]) for i in range(X.shape[1])]
 
 
 def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.complex128]:
-    """Σ y e^{2πi k·u} for every k with |k_i| ≤ reach_i."""  # (n, d), (n, q) -> (q, 2 reach_1 + 1, …)
+    """Σ y e^{2πik·u} over all points, for every k with |k_i| ≤ reach_i."""  # (n, d), (n, q) -> (q, 2 reach_1 + 1, …)
     import finufft
 
     d, q = X.shape[1], Y.shape[1]
@@ -67,7 +73,7 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
     )
     transform: Any = getattr(finufft, f"nufft{d}d1")
 
-    pairs = (q + 1) // 2  # two real columns travel as one complex one
+    pairs = (q + 1) // 2  # two real columns are transformed as one complex column
 
     def work(rows: slice) -> Array:
         strengths = np.zeros((pairs, rows.stop - rows.start), dtype=np.complex128)
@@ -76,17 +82,17 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
         angles, out = _angles(period, X[rows]), np.empty((pairs, *shape), dtype=np.complex128)
         for block in blocks:
             size = block.stop - block.start
-            middle = block.start + size // 2 - int(reach[0])  # the frequency that this block takes for zero
+            middle = block.start + size // 2 - int(reach[0])  # the transform of this block calls this frequency zero
             moved = strengths * np.exp(1j * middle * angles[0]) if middle else strengths
             grid = transform(*angles, moved, (size, *shape[1:]), eps=TOLERANCE, isign=1, nthreads=1, modeord=0)
             out[:, block] = grid.reshape(pairs, size, *shape[1:])
         return out.view(np.float64)
 
-    # One thread a transform and fixed chunks: sums are the same to the last bit whatever the number of threads.
+    # Each transform runs in one thread and chunks are fixed: the number of threads changes no bit of the sums.
     chunks = _chunks(len(X), _rows(modes))
     total = compensated_sum(in_order(work, chunks), (pairs, *shape[:-1], 2 * shape[-1]))
     grid = np.ascontiguousarray(total).view(np.complex128)
-    mirrored = np.conj(grid[(slice(None), *(slice(None, None, -1),) * d)])  # at −k: the columns apart again
+    mirrored = np.conj(grid[(slice(None), *(slice(None, None, -1),) * d)])  # the conjugates at −k separate the columns
     out = np.empty((q, *shape), dtype=np.complex128)
     out[0::2] = 0.5 * (grid + mirrored)
     out[1::2] = (-0.5j * (grid - mirrored))[: q // 2]
@@ -94,6 +100,7 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
 
 
 def _chunks(n: int, rows: int) -> list[slice]:
+    """Ranges of n rows: as few chunks of about the same size as have no more than `rows` rows each."""
     count = max(1, -(-n // rows))
     ends = np.linspace(0, n, count + 1).astype(int)
     return [slice(int(a), int(b)) for a, b in pairwise(ends)]

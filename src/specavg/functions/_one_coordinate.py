@@ -1,4 +1,4 @@
-"""Polynomials of one coordinate, by the recurrences of a table of factors."""
+"""Polynomials of one coordinate, and the tables of factors that compute them by recurrences."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from specavg.functions._plain_products import factors, slopes_of_factors
 
 @final
 class OneCoordinate(Functions):
-    """Some rows of a table of factors, each times a weight, at t = (x − centre)/half.
+    """Functions of one coordinate t = (x − centre)/half: rows of a table of factors, each times a weight.
 
     Parameters
     ----------
     table : FactorTable
         Recurrences of one coordinate t.
     rows : ndarray of int, shape (dim,)
-        The row of each function; −1 is the constant.
+        The row of each function; −1 is the constant 1.
     weights : ndarray of shape (dim,)
-    centre, half, most : float
-        Where t is 0, how far from there it is 1, and how large it may be: beyond it t is rounding.
+        What each row is multiplied by.
+    centre, half : float
+        The x with t = 0, and its distance from the x with t = 1.
+    most : float
+        The largest |t| of a point. Larger values are rounding errors and are clipped.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class OneCoordinate(Functions):
         return None if self._table.mode == TABLE else self._table
 
     def _factors(self, X: Array) -> tuple[Array, Array]:
-        """The coordinates t, and the rows of the table there."""  # (n, 1) -> (n,), (F + 1, n)
+        """The coordinates t, and all rows of the table at t."""  # (n, 1) -> (n,), (F + 1, n)
         t = np.clip((X[:, 0] - self._centre) / self._half, -self._most, self._most)
         return t, factors(self._table, t[None], t[None])
 
@@ -64,38 +67,47 @@ class OneCoordinate(Functions):
 
 
 def chebyshev_polynomials(centre: float, half: float, degrees: Sequence[int]) -> OneCoordinate:
-    """1 and √2 T_k(t) of some degrees k, t = (x − centre)/half, orthonormal under the arcsine measure on |t| ≤ 1."""
+    """√2 T_k(t), or 1 for k = 0, of some degrees k: orthonormal under the arcsine measure on |t| ≤ 1.
+
+    t is (x − centre)/half.
+    """
     k = np.array(degrees, dtype=np.intp)
     table = chebyshev_table(int(k.max(initial=0)), 1, half)
     return OneCoordinate(table, k - 1, np.sqrt(np.where(k > 0, 2.0, 1.0)), centre, half, 1.0)
 
 
 def hermite_polynomials_and_powers(d: int, degree: int) -> OneCoordinate:
-    """He_1..He_k and then z, …, z^k of one coordinate of the sphere of R^d, z = √d x."""
+    """He_1(z), …, He_degree(z) and then z, …, z^degree, where z = √d x for a coordinate x of the unit sphere of R^d."""
     rows = [monomial_rows(degree, 1, hermite=hermite) for hermite in (True, False)]
     operations, constants = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    later = operations[degree:]  # the powers come after the Hermite polynomials
-    later[:, 2:4] = np.where(later[:, 2:4] < 0, -1, later[:, 2:4] + degree)
+    powers = operations[degree:]  # they come after the Hermite polynomials, and so do the rows that they read
+    powers[:, 2:4] = np.where(powers[:, 2:4] < 0, -1, powers[:, 2:4] + degree)
     table = FactorTable.of(SPHERE, np.array([np.sqrt(d)]), operations, constants)
     return OneCoordinate(table, np.arange(2 * degree), np.ones(2 * degree), half=1.0 / np.sqrt(d))
 
 
 def chebyshev_table(top: int, d: int, half: float) -> FactorTable:
-    """T_1..T_top of d coordinates in units of `half`: T_1 = x, T_2 = 2x·T_1 − 1, T_k = 2x·T_{k−1} − T_{k−2}."""
+    """The Chebyshev polynomials T_1, …, T_top of d coordinates x, each given in units of `half`.
+
+    T_1 = x, T_2 = 2x·T_1 − 1 and T_k = 2x·T_{k−1} − T_{k−2}.
+    """
     first = np.arange(top) == 0
     rows = _recurrence_rows(np.where(first, 1.0, 2.0), np.where(first, 0.0, -1.0), d)
     return FactorTable.of(TABLE, np.array([1 / half]), *rows)
 
 
 def monomial_rows(top: int, d: int, *, hermite: bool) -> tuple[NDArray[np.int64], Array]:
-    """x, …, x^top of d coordinates, or He_1..He_top: He_j = x·He_{j−1} − (j − 1)·He_{j−2}."""
+    """Operations and constants of a factor table with the powers x, …, x^top of d coordinates.
+
+    With `hermite` they are He_1, …, He_top, by He_j = x·He_{j−1} − (j − 1)·He_{j−2}.
+    """
     return _recurrence_rows(np.ones(top), np.where(hermite, -np.arange(float(top)), 0.0), d)
 
 
 def _recurrence_rows(a: Array, b: Array, d: int) -> tuple[NDArray[np.int64], Array]:
     """Operations and constants of a factor table with p_j = a_j x p_{j−1} + b_j p_{j−2}, p_0 = 1, of d coordinates.
 
-    p_1 stands first, of every coordinate, then p_2: p_j of coordinate i is row (j − 1)d + i.
+    The polynomial p_j of coordinate i is row (j − 1)d + i.
     """
     j, i = (part.ravel() for part in np.mgrid[1 : len(a) + 1, :d])
     row, zero = np.arange(len(j)), np.zeros_like(j)

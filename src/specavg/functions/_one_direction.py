@@ -1,4 +1,4 @@
-"""Functions of one direction of a rotation: harmonics of R a, or of Rᵀ a, for a fixed axis a."""
+"""Functions of a rotation R that depend on one direction only: on R a, or on Rᵀ a, for a fixed axis a."""
 
 from __future__ import annotations
 
@@ -10,45 +10,56 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
-from specavg.functions._orthonormal_matrices import nearest_orthonormal, turns_about_z
+from specavg.functions._orthonormal_matrices import nearest_rotations, turns_about_z
 
-_AT_ONCE = 20_000  # orientations asked for at once: one call an angle took five times as long
+# About how many rotations a function is evaluated at in one call. A call for each angle took five times as long.
+_AT_ONCE = 20_000
 
 
 @final
 class Direction:
-    """The direction R a of a rotation for a fixed axis a, or Rᵀ a where `transposed`."""
+    """The direction R a of a rotation R, for a fixed axis a; with `transposed` the direction Rᵀ a."""
 
     def __init__(self, axis: Array, *, transposed: bool) -> None:
         self._axis = axis
         self._transposed = transposed
 
-    def of(self, X: Array) -> Array:  # (n, 9) -> (n, 3)
-        R = _matrices(X)
+    def of(self, X: Array) -> Array:
+        """The direction at each rotation."""  # (n, 9) -> (n, 3)
+        R = nearest_rotations(X)
         return np.ascontiguousarray((R.transpose(0, 2, 1) if self._transposed else R) @ self._axis)
 
     def rotations(self, directions: Array, turns: Array) -> Array:
-        """Rotations with these directions, one for each angle about them."""  # (n, 3), (n,) -> (n, 9)
+        """One rotation for each direction and angle about it: `of` gives the directions back."""
+        # (n, 3), (n,) -> (n, 9)
         R = frames(directions) @ turns_about_z(turns) @ frames(self._axis[None]).transpose(0, 2, 1)
         return np.ascontiguousarray(R.transpose(0, 2, 1) if self._transposed else R).reshape(-1, 9)
 
     def lifted(self, X: Array, slopes: Array) -> Array:
-        """The tangential gradient by the entries of R, from that by the direction."""  # (n, 3, q) -> (n, 9, q)
+        """Tangential gradients by the entries of R, from gradients by the direction."""  # (n, 3, q) -> (n, 9, q)
         subscripts = "i,njq->nijq" if self._transposed else "niq,j->nijq"
         operands = (self._axis, slopes) if self._transposed else (slopes, self._axis)
-        return _tangential(_matrices(X), np.einsum(subscripts, *operands)).reshape(len(X), 9, -1)
+        return _tangential(nearest_rotations(X), np.einsum(subscripts, *operands)).reshape(len(X), 9, -1)
 
     def lowered(self, X: Array, G: Array) -> Array:
-        """The transpose of `lifted`."""  # (n, 9, q) -> (n, 3, q)
-        tangent = _tangential(_matrices(X), G.reshape(len(X), 3, 3, -1))
+        """The transpose of the linear map `lifted`, point by point."""  # (n, 9, q) -> (n, 3, q)
+        tangent = _tangential(nearest_rotations(X), G.reshape(len(X), 3, 3, -1))
         return np.einsum("i,nijq->njq" if self._transposed else "j,nijq->niq", self._axis, tangent)
 
 
 @final
 class OneDirection(Functions):
-    """F(R a) for functions F on the sphere, or F(Rᵀ a) where `transposed`.
+    """F(R a) for functions F on the sphere; with `transposed` F(Rᵀ a).
 
-    For a uniform rotation R the direction is uniform, so that orthonormal functions stay orthonormal.
+    If R is uniform, so is the direction. Orthonormal functions F therefore stay orthonormal.
+
+    Parameters
+    ----------
+    functions : Functions
+        The F, on unit vectors of R³.
+    axis : ndarray of shape (3,)
+        The unit vector a.
+    transposed : bool
     """
 
     def __init__(self, functions: Functions, axis: Array, *, transposed: bool) -> None:
@@ -84,28 +95,37 @@ class OneDirection(Functions):
 
 
 def frames(v: Array) -> Array:
-    """Rotations whose last column is each unit vector."""  # (n, 3) -> (n, 3, 3)
-    helper = np.eye(3)[np.abs(v).argmin(axis=1)]
+    """For each unit vector a rotation whose last column it is."""  # (n, 3) -> (n, 3, 3)
+    helper = np.eye(3)[np.abs(v).argmin(axis=1)]  # an axis that is far from parallel to v
     a: Any = np.cross(helper, v)
     a /= np.linalg.norm(a, axis=1, keepdims=True)
     across: Any = np.cross(v, a)
     return np.stack([a, across, v], axis=2)
 
 
-def _matrices(X: Array) -> Array:
-    return nearest_orthonormal(X.reshape(-1, 3, 3))
-
-
 def _tangential(R: Array, G: Array) -> Array:
-    """(G − R Gᵀ R) / 2, the part of a matrix along the rotations near R."""  # (n, 3, 3), (n, 3, 3, q)
+    """(G − R Gᵀ R) / 2: the orthogonal projection of matrices G to the tangent space of SO(3) at R."""
+    # (n, 3, 3), (n, 3, 3, q) -> (n, 3, 3, q)
     return 0.5 * (G - np.einsum("nia,nbaq,nbj->nijq", R, G, R, optimize=True))
 
 
 def circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int, fold: int = 1) -> Array:
-    """The mean of a function over the rotations that take each r to h; `fold`: it repeats so often on each circle."""
+    """For each direction r the mean of a function over the circle of rotations that take r to h.
+
+    Parameters
+    ----------
+    values : callable
+        The function: maps rotations (N, 9) to values (N,).
+    h : ndarray of shape (3,)
+    r : ndarray of shape (n, 3)
+    steps : int
+        How many equally spaced rotations of a circle the mean is taken over.
+    fold : int
+        The function repeats itself so often on each circle; one period is then enough.
+    """  # -> (n,)
     first = frames(h[None])[0]  # columns: two directions across h, and h
     across = frames(r).transpose(0, 2, 1)  # (n, 3, 3)
-    taken = -(-steps // fold)
+    taken = -(-steps // fold)  # steps in one period
     total = np.zeros(len(r))
     for angles in np.array_split(2 * np.pi / fold * np.arange(taken) / taken, -(-taken * len(r) // _AT_ONCE)):
         turned = first @ turns_about_z(angles)  # (angles, 3, 3)
@@ -114,7 +134,7 @@ def circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: in
 
 
 def unit_direction(crystal: ArrayLike) -> Array:
-    """A direction of three numbers, of length one."""
+    """A crystal direction of three Cartesian numbers, divided by its length."""
     h = np.asarray(crystal, dtype=float)
     if h.shape == (4,):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Orbit sums of monomials, or of Hermite products, under all permutations of the coordinates of a sphere."""
+"""Sums of monomials, or of Hermite products, over orbits of all permutations of the coordinates of a sphere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from specavg.functions._symmetric_functions import SymmetrizedProducts
 
 
 def orbit_sums(d: int, degrees: Sequence[tuple[int, bool]], step: int) -> SymmetrizedProducts:
-    """Orbit sums of unit norm for all partitions of given degrees.
+    """The orbit sums, one for each partition of each degree: the parts of the partition are the exponents.
+
+    The sums have weights with which all have the same Fischer norm: that of a harmonic whose L² norm is one.
 
     Parameters
     ----------
@@ -23,14 +25,15 @@ def orbit_sums(d: int, degrees: Sequence[tuple[int, bool]], step: int) -> Symmet
     degrees : sequence of (int, bool)
         Each degree, and whether Hermite products stand in place of monomials.
     step : int
-        2 where all exponents are even, else 1.
+        2 where only even exponents are wanted, else 1.
     """
     top = max((degree for degree, _ in degrees), default=0)
     multisets: list[list[int]] = []
     weights: list[float] = []
     for degree, hermite in degrees:
         for partition in partitions(degree, d, step):
-            # The injective sum counts each monomial ∏ count! times; |O| = d!/(d − p)!/∏ count!.
+            # A sum over distinct coordinates counts each monomial ∏ count! times (`exchanges`). With p parts an orbit
+            # has d!/(d − p)!/∏ count! monomials (`arrangements`).
             exchanges = prod(factorial(number) for number in Counter(partition).values())
             arrangements = prod(range(d - len(partition) + 1, d + 1)) // exchanges
             fischer = arrangements * prod(factorial(part) for part in partition)
@@ -40,7 +43,7 @@ def orbit_sums(d: int, degrees: Sequence[tuple[int, bool]], step: int) -> Symmet
 
 
 def partitions(n: int, parts: int, step: int) -> Iterator[tuple[int, ...]]:
-    """Partitions of n into at most `parts` parts, each a multiple of `step`, parts decreasing."""
+    """The partitions of n into at most `parts` multiples of `step`, each as a tuple that does not increase."""
 
     def below(n: int, largest: int, left: int) -> Iterator[tuple[int, ...]]:
         if n == 0:

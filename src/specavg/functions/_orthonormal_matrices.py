@@ -1,4 +1,4 @@
-"""Points that are unit vectors, or matrices with orthonormal columns."""
+"""Unit vectors, rotations and matrices with orthonormal columns: made from points that are so up to rounding."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ from specavg._arrays import Array
 
 
 def normalized(X: Array) -> Array:
-    """Rows divided by their norms."""
+    """Rows divided by their norms."""  # (n, d) -> (n, d)
     return X / np.sqrt(np.einsum("ni,ni->n", X, X))[:, None]
 
 
 def orthonormality_error(X: Array) -> Array:
-    """max|XᵀX − I| of each matrix."""  # (N, n, k) -> (N,)
+    """The largest entry of |XᵀX − I|, for each matrix X."""  # (N, n, k) -> (N,)
     return np.abs(np.einsum("Nia,Nib->Nab", X, X) - np.eye(X.shape[2])).max(axis=(1, 2))
 
 
 def nearest_orthonormal(X: Array) -> Array:
-    """The nearest matrices with orthonormal columns to nearly orthonormal ones.
+    """The matrices with orthonormal columns that are nearest to given ones, whose columns are nearly orthonormal.
 
-    Two Newton steps X(3I − XᵀX)/2: quadratic convergence takes the membership tolerance of 1e-6 to rounding.
-    The step commutes with X ↦ A X Bᵀ, so points that are slightly off the manifold lose no invariance.
+    Two Newton steps X ↦ X(3I − XᵀX)/2 are enough: they converge quadratically, so that errors of up to 1e-6, which
+    spaces accept, become rounding errors. A step commutes with X ↦ A X Bᵀ for orthogonal A and B, so that functions of
+    points slightly off the manifold stay invariant.
     """  # (N, n, k) -> (N, n, k)
     nearer = X
     for _ in range(2):
         nearer = 1.5 * nearer - 0.5 * nearer @ (nearer.transpose(0, 2, 1) @ nearer)
     return nearer
+
+
+def nearest_rotations(X: Array) -> Array:
+    """The rotation matrices nearest to points of `Rotations`, which have nine columns."""  # (n, 9) -> (n, 3, 3)
+    return nearest_orthonormal(X.reshape(-1, 3, 3))
 
 
 def turns_about_z(angles: Array) -> Array:
@@ -40,6 +46,9 @@ def turns_about_z(angles: Array) -> Array:
 
 
 def random_orthonormal(N: int, n: int, k: int, rng: np.random.Generator) -> Array:
-    """Uniform n × k matrices with orthonormal columns: QR of Gaussian matrices with its signs fixed."""
+    """N uniformly distributed n × k matrices with orthonormal columns.
+
+    They are the Q of QR decompositions of Gaussian matrices, with signs for which the diagonal of R is positive.
+    """  # (N, n, k)
     Q, R = np.linalg.qr(rng.standard_normal((N, n, k)))
     return Q * np.where(np.einsum("Naa->Na", R) < 0, -1.0, 1.0)[:, None, :]

@@ -1,4 +1,4 @@
-"""Products along a tree, and their derivatives, by plain NumPy for tables of few rows: nothing is compiled."""
+"""Products along a tree, and their derivatives, by NumPy alone, for tables of few rows."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Indices = NDArray[np.intp]
 
 
 class TreeLevels(NamedTuple):
-    """The inner nodes of a tree of products by their depth.
+    """The inner nodes of a `ProductTree`, grouped by depth.
 
     Attributes
     ----------
     levels : list of ndarrays of int
-        The nodes of each depth, the root first.
+        The nodes of each depth; the first level is the root.
     parent : ndarray of int, shape (I,)
-        The parent of each node; of the root, the root.
+        The parent of each node; the root is its own parent.
     owner : ndarray of int, shape (L,)
-        The node that each leaf belongs to.
+        The parent of each leaf.
     places : ndarray of int, shape (dim,)
-        Where each function stands among the leaves and the nodes after them.
+        The place of each function in the list of all leaves followed by all nodes.
     """
 
     levels: list[Indices]
@@ -44,13 +44,13 @@ class TreeLevels(NamedTuple):
         levels = [np.flatnonzero(tree.nodes[:, 0] == depth) for depth in range(tree.depth)]
         parent = np.zeros(len(tree.nodes), dtype=np.intp)
         for above, level in pairwise(levels):
-            parent[level] = above[np.searchsorted(above, level) - 1]  # the last node of the level above that is before
+            parent[level] = above[np.searchsorted(above, level) - 1]  # the last node one level up that is listed before
         functions = np.concatenate([tree.leaves[:, 1], tree.nodes[:, 2]])  # −1 for nodes that are no functions
         places = np.argsort(functions, kind="stable")[-tree.dim :] if tree.dim else np.empty(0, dtype=np.intp)
         return cls(levels, parent, np.repeat(np.arange(len(tree.nodes)), np.diff(tree.starts)), places)
 
     def products(self, tree: ProductTree, T: Array) -> Array:
-        """The product of the factors of each node."""  # (F + 1, n) -> (I, n)
+        """The product at each inner node, from the rows T of the table of factors."""  # (F + 1, n) -> (I, n)
         product = np.ones((len(tree.nodes), T.shape[1]))
         for level in self.levels[1:]:
             product[level] = product.take(self.parent[level], axis=0) * T.take(tree.nodes[level, 1], axis=0)
@@ -58,7 +58,7 @@ class TreeLevels(NamedTuple):
 
 
 def plain_products(tree: ProductTree, levels: TreeLevels, X: Array) -> Array:
-    """The products along a tree."""  # (n, d) -> (n, dim)
+    """The values of the products along a tree."""  # (n, d) -> (n, dim)
     x = _coordinates(tree.table, X)
     T = factors(tree.table, x, np.cumsum(x * x, axis=0) if tree.radii > 1 else x)
     product = levels.products(tree, T)
@@ -68,8 +68,15 @@ def plain_products(tree: ProductTree, levels: TreeLevels, X: Array) -> Array:
 
 
 def slopes_of_products(tree: ProductTree, levels: TreeLevels, X: Array, c: Array) -> Array:
-    """The gradient of Σ c φ, the φ products along a tree; c (dim, 1), or (dim, n) with coefficients of each point."""
-    # (n, d) -> (n, d)
+    """The gradient of Σ c φ, where φ are the products along a tree.
+
+    Parameters
+    ----------
+    tree, levels : ProductTree and TreeLevels
+    X : ndarray of shape (n, d)
+    c : ndarray of shape (dim, 1) or (dim, n)
+        One set of coefficients, or one for each point.
+    """  # -> (n, d)
     x = _coordinates(tree.table, X)
     radius2 = np.cumsum(x * x, axis=0)
     T = factors(tree.table, x, radius2)
@@ -81,7 +88,7 @@ def slopes_of_products(tree: ProductTree, levels: TreeLevels, X: Array, c: Array
         if op in (COSINE, SINE):
             back[i] += by[f] * _wave_slope(op, a, x[i])
             continue
-        back[i] += a * T[f1] * by[f]  # a negative number means the last row, which is 1
+        back[i] += a * T[f1] * by[f]  # f1 = −1 is the last row, which is 1
         by[f1] += a * x[i] * by[f]
         if op == PAIR:
             back[k] += b * T[f2] * by[f]
@@ -97,7 +104,11 @@ def slopes_of_products(tree: ProductTree, levels: TreeLevels, X: Array, c: Array
 
 
 def _by_factors(tree: ProductTree, levels: TreeLevels, T: Array, c: Array) -> Array:
-    """The derivative of Σ c φ by every factor: the product above a node times the combination below it, summed."""
+    """The derivative of Σ c φ by every factor.
+
+    It is the sum, over all nodes with that factor, of the product at the parent times the combination of all that
+    follows: `below` is Σ c (product of the factors after the node) over the functions at the node and below it.
+    """  # (F + 1, n) -> (F + 1, n)
     nodes, leaves, (steps, parent, owner, _) = tree.nodes, tree.leaves, levels
     product = levels.products(tree, T)
     below, by = np.zeros(product.shape), np.zeros(T.shape)
@@ -113,7 +124,7 @@ def _by_factors(tree: ProductTree, levels: TreeLevels, T: Array, c: Array) -> Ar
 
 
 def _coordinates(table: FactorTable, X: Array) -> Array:
-    """The coordinates that a table is made of."""  # (n, d) -> (d, n)
+    """The coordinates x of a table of factors at given points; see `FactorTable.mode`."""  # (n, d) -> (d, n)
     if table.mode == SPHERE:
         return table.scale[0] * normalized(X).T
     if table.mode == TORUS:
@@ -123,13 +134,22 @@ def _coordinates(table: FactorTable, X: Array) -> Array:
 
 
 def factors(table: FactorTable, x: Array, radius2: Array) -> Array:
-    """Every row of the table; the row after them is 1."""  # (d, n) -> (F + 1, n)
+    """All rows of a table of factors, and a last row of ones.
+
+    Parameters
+    ----------
+    table : FactorTable
+    x : ndarray of shape (d, n)
+        Coordinates, as `_coordinates` gives them.
+    radius2 : ndarray of shape (d, n)
+        The sums x_1² + … + x_i². Only `SOLID_STEP` reads them.
+    """  # -> (F + 1, n)
     T = np.ones((table.size + 1, x.shape[1]))
-    for wave, function in ((COSINE, np.cos), (SINE, np.sin)):  # all of them at once: there are thousands in T^1000
+    for wave, function in ((COSINE, np.cos), (SINE, np.sin)):  # all rows at once: T^1000 has thousands
         rows = np.flatnonzero(table.operations[:, 0] == wave)
         if len(rows):
             turns = x.take(table.operations[rows, 1], axis=0)
-            turns = np.abs(turns) if wave == COSINE else turns  # the same bits at x and −x
+            turns = np.abs(turns) if wave == COSINE else turns  # cosines then have the same bits at x and −x
             T[rows] = np.sqrt(2) * function(2 * np.pi * table.constants[rows, :1] * turns)
     recurrences = np.flatnonzero((table.operations[:, 0] != COSINE) & (table.operations[:, 0] != SINE))
     for f in recurrences.tolist():
@@ -141,7 +161,7 @@ def factors(table: FactorTable, x: Array, radius2: Array) -> Array:
 
 
 def slopes_of_factors(table: FactorTable, x: Array, T: Array) -> Array:
-    """The derivatives of the rows of a table of one coordinate, and of the 1 after them."""  # (n,), (F + 1, n)
+    """The derivatives of the rows T of a table of one coordinate x."""  # (n,), (F + 1, n) -> (F + 1, n)
     slopes = np.zeros(T.shape)
     for f, ((op, _, f1, f2, _), (a, b)) in enumerate(zip(table.operations, table.constants, strict=True)):
         if op in (COSINE, SINE):

@@ -1,4 +1,4 @@
-"""Families of products: a table of factors, and a tree over it."""
+"""Families of products of factors. Products that begin with the same factors share them, as the nodes of a tree."""
 
 from __future__ import annotations
 
@@ -19,24 +19,30 @@ from specavg.functions._plain_products import TreeLevels, plain_products, slopes
 from specavg.functions._threads import for_all_rows, in_order, read_only, row_chunks
 
 Indices = NDArray[np.int64]
-_SLOPE_BYTES = 1e6  # memory of a block and its derivatives: the size of a common second-level cache
-_SLOPE_BLOCK = 192  # points: on T^10 64 take 425 ns a point, 192 take 350 and 512 take 380
+_SLOPE_BYTES = 1e6  # bytes of a block of points with its derivatives: the size of a common second-level cache
+# Points of the largest block whose derivatives are computed at once. On T^10 a point takes 425 ns in blocks of 64,
+# 350 ns in blocks of 192 and 380 ns in blocks of 512.
+_SLOPE_BLOCK = 192
 
 
 class ProductTree(NamedTuple):
-    """∏ factors for each wanted node of a tree, as the loops read it.
+    """Products of factors along a tree, as the loops read it.
+
+    The root is the constant 1. Every other node is its parent times one factor. Some of the nodes are the functions of
+    the family.
 
     Attributes
     ----------
     table : FactorTable
+        The factors.
     nodes, starts, leaves : ndarrays of int
-        See `depth_first`.
+        The tree, as `depth_first` returns it.
     dim : int
         The number of functions.
     depth : int
-        How many inner nodes stand above one another, the root counted.
+        The largest number of inner nodes on a path from the root, with the root.
     radii : int
-        How many sums of the first squares of the coordinates are kept: d for homogeneous polynomials, else 1.
+        How many of the sums x_1² + … + x_i² the loops keep: d for homogeneous polynomials, else 1.
     """
 
     table: FactorTable
@@ -49,26 +55,37 @@ class ProductTree(NamedTuple):
 
     @classmethod
     def of(cls, table: FactorTable, parent: Indices, factor: Indices, wanted: Indices, radii: int = 1) -> ProductTree:
-        """From the parent and the last factor of each node, node 0 the constant, and the nodes that are functions."""
+        """The products of a tree that is given node by node.
+
+        Parameters
+        ----------
+        table : FactorTable
+        parent, factor : ndarrays of int, shape (nodes,)
+            The parent of each node, and the row of the table that it is multiplied by. Node 0 is the constant.
+        wanted : ndarray of int, shape (dim,)
+            The nodes that are functions.
+        radii : int
+            See the attribute.
+        """
         nodes, starts, leaves = depth_first(parent, factor, wanted)
         return cls(table, nodes, starts, leaves, len(wanted), int(nodes[:, 0].max()) + 1, radii)
 
     @property
     def nanoseconds(self) -> float:
-        """A forecast of the time for a point; measured on T^10."""
+        """A forecast of the time that sums over data take for one point; measured on T^10."""
         return 0.15 * self.dim + 1.5 * self.table.size
 
 
 class Mixing(NamedTuple):
-    """A sparse matrix Q by columns, as loops read it: column c has the entries starts[c]..starts[c + 1]."""
+    """A sparse matrix Q by columns, as loops read it: column c has the entries starts[c], …, starts[c + 1] − 1."""
 
-    starts: Indices
-    rows: Indices
-    weights: Array
+    starts: Indices  # (columns + 1,)
+    rows: Indices  # of each entry
+    weights: Array  # the entries
 
     @classmethod
     def of(cls, Q: Any) -> Mixing:
-        """From any SciPy sparse matrix."""
+        """Q from any SciPy sparse matrix."""
         columns = Q.tocsc()
         return cls(
             np.ascontiguousarray(columns.indptr, dtype=np.int64),
@@ -87,20 +104,27 @@ class Mixing(NamedTuple):
         return self._replace(weights=self.weights * scale)
 
 
-NO_MIXING = Mixing(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+NO_MIXING = Mixing(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))  # loops then write Φ itself
 
 
 def depth_first(parent: Indices, factor: Indices, wanted: Indices) -> tuple[Indices, Indices, Indices]:
-    """The tree as the loops read it, without the branches that nobody wants.
+    """A tree as the loops read it, without the nodes that have no wanted node below them.
+
+    Parameters
+    ----------
+    parent, factor : ndarrays of int, shape (nodes,)
+        The parent of each node, and the factor that it is multiplied by. Node 0 is the root.
+    wanted : ndarray of int, shape (dim,)
+        The nodes that are functions.
 
     Returns
     -------
     nodes : ndarray of int, shape (I, 3)
-        Inner nodes in depth-first order: depth, factor, place among the functions or -1.
+        The nodes with children, and the root, depth first: depth, factor, and place among the functions or −1.
     starts : ndarray of int, shape (I + 1,)
-        The leaves of node i are starts[i]..starts[i + 1].
+        The leaves below node i are starts[i], …, starts[i + 1] − 1.
     leaves : ndarray of int, shape (L, 2)
-        Factor and place of each leaf.
+        The nodes without children: factor, and place among the functions.
     """
     n = len(parent)
     parent = np.asarray(parent, dtype=np.int64)
@@ -108,7 +132,7 @@ def depth_first(parent: Indices, factor: Indices, wanted: Indices) -> tuple[Indi
     place[wanted] = np.arange(len(wanted))
     depth = _depths(parent)
     levels = [np.flatnonzero(depth == k) for k in range(int(depth.max()) + 1)]
-    kept = place >= 0
+    kept = place >= 0  # nodes that are functions, or that a function is below
     kept[0] = True
     for level in levels[:0:-1]:
         kept[parent[level[kept[level]]]] = True
@@ -119,7 +143,7 @@ def depth_first(parent: Indices, factor: Indices, wanted: Indices) -> tuple[Indi
     size = inner.astype(np.int64)  # inner nodes of each subtree
     for level in levels[:0:-1]:
         np.add.at(size, parent[level], np.where(kept[level], size[level], 0))
-    # A node stands right after its parent and the subtrees of the siblings before it.
+    # Depth first, a node comes after its parent and after the subtrees of the siblings before it.
     position = np.zeros(n, dtype=np.int64)
     for level in levels[1:]:
         mine = level[inner[level]]
@@ -141,10 +165,10 @@ def depth_first(parent: Indices, factor: Indices, wanted: Indices) -> tuple[Indi
 
 
 def _depths(parent: Indices) -> Indices:
-    """Steps to the root, by doubling."""
+    """The number of steps from each node to the root, by pointer doubling."""
     n = len(parent)
     steps = (np.arange(n) > 0).astype(np.int64)
-    above = parent.copy()
+    above = parent.copy()  # the node that many steps up
     above[0] = 0
     while above.any():
         steps += steps[above]
@@ -153,11 +177,11 @@ def _depths(parent: Indices) -> Indices:
 
 
 class MixedValues(Compiled):
-    """A family whose loop of values also makes sparse combinations, block by block: Φ is never held for them."""
+    """A family whose loop of values also makes sparse combinations Φ Q, block by block, without holding Φ."""
 
     @property
     def weights(self) -> Array | None:
-        """A factor of each function; None where all are one."""  # (dim,)
+        """The number that each product of the loop is multiplied by; None where all are one."""  # (dim,)
         return None
 
     def _looped_values(self, X: Array) -> Array:
@@ -176,12 +200,12 @@ class MixedValues(Compiled):
 
 
 class Products(MixedValues):
-    """Weighted products of factors along a tree. A subclass says which tree."""
+    """Products of factors along a tree, times `weights`. A subclass says which tree and which weights."""
 
     @cached_property
     @abc.abstractmethod
     def tree(self) -> ProductTree:
-        """The products."""
+        """The products, without their weights."""
 
     @property
     def _loops(self) -> Loops:
@@ -216,7 +240,7 @@ class Products(MixedValues):
     def combine(self, X: Array, C: Array) -> Array:
         return super().combine(X, C) if C.shape[1] <= FEW_COLUMNS else Functions.combine(self, X, C)
 
-    # --- gradients -----------------------------------------------------------------------------------
+    # --- gradients ---
 
     def gradient(self, X: Array) -> Array:
         from specavg.functions.loops._tree_slopes import tree_slopes
@@ -261,7 +285,7 @@ class Products(MixedValues):
         from specavg.functions.loops._tree_backwards import LARGEST_BLOCK, tree_gradient_combine
 
         program, coefficients = self._program, read_only(self._spread(C))
-        block = min(self._block(X, self._block_rows(X.shape[1])), LARGEST_BLOCK)  # every row has two halves
+        block = min(self._block(X, self._block_rows(X.shape[1])), LARGEST_BLOCK)  # a value and a derivative in each row
         coordinates = self._loaded(X[:1]).shape[1]
         values, out = np.empty((len(X), C.shape[1])), np.empty((len(X), coordinates, C.shape[1]))
 
@@ -272,7 +296,7 @@ class Products(MixedValues):
         return values, out
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:
-        """The gradient of Φ C by plain NumPy."""  # (n, coordinates, q)
+        """The gradient of Φ C by plain NumPy."""  # (n, d), (dim, q) -> (n, coordinates, q)
         spread, parts = self._spread(C), []
         for rows in self.chunks(len(X), 8.0 * (4 * self.dim + 2 * self._block_rows(X.shape[1]))):
             points = self._loaded(X[rows])
@@ -281,12 +305,14 @@ class Products(MixedValues):
         return np.concatenate(parts)
 
     def _slope_block(self, X: Array) -> int:
+        """How many points a block of the loops of derivatives has."""
         rows = 2 * self._block_rows(X.shape[1]) + self.tree.table.size
-        smallest = self._block(X, rows)  # refused where even this is too much memory
+        smallest = self._block(X, rows)  # raises an error where even this takes too much memory
         return min(max(smallest, int(_SLOPE_BYTES / (8 * rows)) // 64 * 64), _SLOPE_BLOCK)
 
     def _moved(self, X: Array, V: Array) -> Array:
-        """Directions as the coordinates of the table move: scaled, and tangential on a sphere."""  # (q, n, d)
+        """The derivatives of the table's coordinates along the directions V at X: scaled, tangential on a sphere."""
+        # (n, d), (q, n, d) -> (q, n, d)
         table = self.tree.table
         if table.mode == SPHERE:
             unit = normalized(X)

@@ -1,4 +1,4 @@
-"""Spherical harmonics of S²: the recurrence in z, and powers of x + iy beside it."""
+"""Spherical harmonics of S²: polynomials in z, by a recurrence, times real and imaginary parts of powers of x + iy."""
 
 from __future__ import annotations
 
@@ -18,27 +18,41 @@ from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
 
 _NANOSECONDS = 0.2  # of a sum over data, for each point and function; measured
-_PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
-_BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
+# The highest degree at which numbers need no scaling. A power of x + iy may underflow there, but p is at most 2^700, so
+# that their product is too small to count.
+_PLAIN_DEGREE = 1000
+_BITS = 512  # numbers are scaled by powers of 2^512, so that they stay far inside of the range 2^±1022 of floats
 
 
 class Recurrence(NamedTuple):
-    """p_i = u_i z p_{i−1} − v_i p_{i−2} for each order, times powers of x + iy, as the loops read it.
+    """The recurrences p_i = u_i z p_{i−1} − v_i p_{i−2}, one for each order j, as the loops read them.
 
-    With u_0 = 0 and v_0 = −1 loops begin at p_{−1} = 0 and p_{−2} = 1, which gives p_0 = 1.
+    The harmonics of degree j + i and order j are p_i(z) times the real and imaginary part of scale_j (x + iy)^j. With
+    u_0 = 0 and v_0 = −1, loops begin at p_{−1} = 0 and p_{−2} = 1, which gives p_0 = 1.
+
+    Attributes
+    ----------
+    degree : int
+        The highest degree.
+    used : ndarray of bool, shape (degree + 1,)
+        The orders that are computed.
+    scale : ndarray of shape (degree + 1,)
+        The factor of each power of x + iy.
+    u, v : ndarrays of shape (degree + 1, degree + 1)
+        u_i and v_i in row j and column i.
     """
 
     degree: int
-    used: NDArray[np.bool_]  # orders that matter
-    scale: Array  # of the power of x + iy
-    u: Array  # (order, i)
+    used: NDArray[np.bool_]
+    scale: Array
+    u: Array
     v: Array
 
     def table(self, j: NDArray[np.intp], cosines: Array) -> Array:
-        """Harmonics of order j at azimuth zero, for all degrees."""  # (P,), (N,) -> (P, N, degree + 1)
+        """Harmonics of the orders j at azimuth zero, for all degrees."""  # (P,), (N,) -> (P, N, degree + 1)
         L, N = self.degree, len(cosines)
         table = np.zeros((len(j), L + 1, N))  # one degree after the other, as they are written
-        # scale · sin^j may be as small as 1e-1000 and p as large: numbers carry a power of 2^512 beside them.
+        # scale · sin^j may be as small as 1e-1000, and p as large: a number is `now` times 2^(512 · power), power ≤ 0.
         exponent = np.log2(self.scale[j])[:, None] + 0.5 * j[:, None] * np.log2((1 - cosines) * (1 + cosines))
         power = np.minimum(np.ceil(exponent / _BITS), 0.0)
         now, before = np.exp2(exponent - _BITS * power), np.zeros((len(j), N))
@@ -71,9 +85,10 @@ class S2Harmonics(EulerFamily):
     Parameters
     ----------
     degrees : sequence of int
-        Each degree k has 2k + 1 functions, in the order 0, 1c, 1s, 2c, 2s, ….
+        Each degree k has 2k + 1 functions, listed as 0, 1c, 1s, 2c, 2s, …: the order, and cosine or sine.
     orders : ndarray of bool, shape (max(degrees) + 1,), optional
-        The orders that matter: sums of the others are left at zero, and their coefficients are not looked at.
+        The orders that are computed, all by default. Sums of the others over data are zero, and combinations ignore
+        their coefficients.
     """
 
     power = 1
@@ -82,10 +97,10 @@ class S2Harmonics(EulerFamily):
         super().__init__(degrees)
         top = self.top
         j = np.arange(top + 1.0)
-        # √2/√E[(1 − z²)^j] = √(2 ∏ (2i + 3)/(2i + 2)) for i < j: the power of x + iy has norm one.
+        # √2/√E[(1 − z²)^j] = √(2 ∏ (2i + 3)/(2i + 2)), i < j: real and imaginary part of the power have norm one.
         growth = np.cumprod((1.5 + j) / (1.0 + j))
         scale = np.sqrt(np.concatenate([[1.0], 2 * growth[:-1]]))
-        # u_i = 1/a_i, v_i = a_{i−1}/a_i, a for the order j + 1/2.
+        # u_i = 1/a_i and v_i = a_{i−1}/a_i, with the a of `gegenbauer_recurrence` for the order j + 1/2.
         i = np.maximum(np.arange(top + 1.0), 1.0)
         order = j[:, None] + 0.5
         a = np.sqrt(i * (i + 2 * order - 1) / (4 * (i + order) * (i + order - 1)))
@@ -101,7 +116,7 @@ class S2Harmonics(EulerFamily):
         end = 0
         for k in self._degrees:
             start, end = end, end + 2 * k + 1
-            rows = size[start:end] > NOISE  # a k-fold axis leaves one order in k
+            rows = size[start:end] > NOISE
             orders[: k + 1] |= np.concatenate([rows[:1], rows[1::2] | rows[2::2]])
         return S2Harmonics(self._degrees, orders)
 
@@ -127,7 +142,6 @@ class S2Harmonics(EulerFamily):
         return spread
 
     def plain_values(self, X: Array) -> Array:
-        # Above degree 1000 a power of x + iy may be too small for a float where its product with p is not.
         if self.top > _PLAIN_DEGREE:
             unit = normalized(X)
             return np.concatenate([harmonics(unit, k) for k in self._degrees], axis=1)
@@ -143,15 +157,15 @@ class S2Harmonics(EulerFamily):
         return values.T
 
     @property
-    def part_bytes(self) -> float | None:
-        """Working memory of `part_values` at one point; None where few functions are left out."""
+    def degree_bytes(self) -> float | None:
+        # This is faster than the values of all functions where at least half of the orders are left out.
         used = np.count_nonzero(self._program.used)
         return None if self.top > _PLAIN_DEGREE or 2 * used > self.top + 1 else 8.0 * 10 * used
 
-    def part_values(self, X: Array, parts: Sequence[Array]) -> Iterator[Array]:
+    def degree_values(self, X: Array, matrices: Sequence[Array]) -> Iterator[Array]:
         x, y, z = normalized(X).T
         _, used, scale, u, v = self._program
-        orders, each = np.flatnonzero(used), dict(zip(self._degrees, parts, strict=True))
+        orders, each = np.flatnonzero(used), dict(zip(self._degrees, matrices, strict=True))
         powers = self._powers(x + 1j * y)[orders] * scale[orders, None]
         before, now = np.ones(powers.shape), np.zeros(powers.shape)  # p_{−2} and p_{−1}
         for degree in range(self.top + 1):  # all orders at once
@@ -174,20 +188,23 @@ class S2Harmonics(EulerFamily):
             for j, degrees, p in steps:
                 place = degrees**2 + 2 * j
                 cosines[:, : len(j)] += spread[:, np.maximum(place - 1, degrees**2)] * p
-                sines[:, : len(j)] += spread[:, place] * p  # order 0 has no sine, and a power that is real
+                sines[:, : len(j)] += spread[:, place] * p  # what this adds for order 0 is multiplied by zero
             total = powers.real * cosines + powers.imag * sines  # (q, orders, n)
             out[rows] = np.ascontiguousarray(total.transpose(2, 0, 1)).sum(axis=2)
         return out
 
     def _steps(self, X: Array) -> tuple[NDArray[np.complex128], Iterator[tuple[Any, Any, Any]]]:
-        """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
+        """The powers of x + iy of all orders that are computed, and an iterator over i = 0, 1, ….
+
+        The iterator gives the orders j that have a degree i + j, these degrees, and p_i of these orders.
+        """  # (orders, n), and (j,), (j,), (j, n) each
         x, y, z = normalized(X).T
         top, used, scale, u, v = self._program
         orders = np.flatnonzero(used)
 
         def steps() -> Iterator[tuple[Any, Any, Any]]:
             before, now, left = np.zeros((len(orders), len(X))), np.ones((len(orders), len(X))), orders
-            for i in range(top + 1):  # all orders at once, as long as i + j is a degree
+            for i in range(top + 1):  # all orders at once, while i + j is a degree
                 left = left[: np.searchsorted(left, top - i, side="right")]
                 before, now = before[: len(left)], now[: len(left)]
                 if i:
@@ -215,22 +232,34 @@ class S2Harmonics(EulerFamily):
         return self._filled(s2_gradient_combine, X, (read_only(self._slope_coefficients(C)), self._block(X, 8)), out)
 
     def _slope_coefficients(self, C: Array) -> Array:
-        """Coefficients of p_{k−j} (order j, degree k) in derivatives by x and y, and in those of order j − 1 by z."""
+        """The coefficients that the loop of gradients reads: see `s2_gradient_combine`."""
+        # (dim, q) -> (q, 2, (degree + 1)²)
         c, (before, across, along) = self._spread(C), self._slope_factors
         return np.stack([across * c, along * c[:, before]], axis=1)
 
     @cached_property
     def _slope_factors(self) -> tuple[NDArray[np.intp], Array, Array]:
-        """Where the functions of the order before stand, and the factors of coefficients in both derivatives."""
+        """For the function of degree k and order j: what `_slope_coefficients` makes its coefficients of.
+
+        Returns
+        -------
+        before : ndarray of int
+            The place of the function of degree k and order j − 1.
+        across : ndarray
+            The factor of p_{k−j} in the derivatives of its own function by x and y.
+        along : ndarray
+            The factor of p_{k−j} in the derivative by z of the function at `before`.
+        """
         k = np.repeat(np.arange(self.top + 1), 2 * np.arange(self.top + 1) + 1)
         place = np.arange(len(k)) - k * k  # 0, 1c, 1s, 2c, 2s, ... of degree k
         j, sine = (place + 1) // 2, place % 2 == 0
         i, before, scale = k - j + 1, j - 1, self._program.scale
-        growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))  # p_i′ over the next order's
+        # The derivative of p_i of the order j − 1 is this multiple of p_{i−1} of the order j.
+        growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))
         along = np.where((j > 1) | ((j == 1) & ~sine), scale[before] * growth, 0.0)  # order 0 has no sine
         return k * k + np.maximum(2 * before - 1 + sine, 0), j * scale[j], along
 
-    # --- as waves: see `_euler_gram` ---
+    # --- as waves in Euler angles, for Gram operators: see `_euler_gram` ---
 
     @property
     def steps(self) -> tuple[int, int]:
@@ -244,11 +273,12 @@ class S2Harmonics(EulerFamily):
         return self._program.table(j, cosines)
 
     def _wave_places(self, j: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Where cosines and sines of each order and degree stand among all harmonics, and whether they exist."""
+        """Places among all harmonics of the cosines and sines of the orders j and all degrees; whether they exist."""
+        # (P,) -> (P, top + 1, 2), (P, top + 1, 2)
         degree = np.arange(self.top + 1)
         cosine = degree**2 + np.maximum(2 * j[:, None] - 1, 0)
         there = (degree >= j[:, None])[..., None] & np.stack([j >= 0, j > 0], axis=1)[:, None]
-        return np.where(there, np.stack([cosine, cosine + 1], axis=-1), 0), there  # (P, top + 1, 2)
+        return np.where(there, np.stack([cosine, cosine + 1], axis=-1), 0), there
 
     def to_waves(self, C: Array, j: Orders, k: Orders) -> Array:
         full = self._spread(C).T  # (all, q)
@@ -271,17 +301,16 @@ class S2Harmonics(EulerFamily):
 
     @cached_property
     def _all_functions(self) -> S2Harmonics:
-        """The functions, with the orders that derivatives lead to."""
         used = self._program.used
         if used.all():
             return self
-        wider = used.copy()  # a rotation around x or y leads from an order to those beside it
+        wider = used.copy()  # derivatives along rotations around x and y have the orders j − 1 and j + 1
         wider[1:] |= used[:-1]
         wider[:-1] |= used[1:]
         return S2Harmonics(self._degrees, wider)
 
     def _lifted(self, X: Array, slopes: Array) -> Array:
-        # The rotation around e_a has the velocity e_a × x: the slopes are x × ∇f, and ∇f = (x × ∇f) × x.
+        # The rotation around e_a has the velocity e_a × x. So the derivatives are x × ∇f, and ∇f = (x × ∇f) × x.
         return np.cross(slopes, normalized(X)[:, :, None], axis=1)
 
     def _lowered(self, X: Array, G: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Spherical harmonics in any dimension, one coordinate split off at a time, compiled and by plain recurrences."""
+"""Spherical harmonics in any dimension, built up one coordinate at a time: as a tree for loops, and by NumPy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ from specavg.functions._product_tree import Products, ProductTree
 
 @final
 class SphereHarmonics(Products):
-    """Harmonics of some degrees on the unit sphere of R^d; with `even`, those even in every coordinate only."""
+    """Orthonormal harmonics of some degrees on the unit sphere of R^d.
+
+    Parameters
+    ----------
+    d : int
+    degrees : sequence of int
+    even : bool
+        Whether only the harmonics that are even in every coordinate are wanted.
+    """
 
     def __init__(self, d: int, degrees: Sequence[int], *, even: bool = False) -> None:
         self._d = d
@@ -60,15 +68,16 @@ def even_harmonics_count(d: int, degree: int) -> int:
 
 
 def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[ProductTree, Array]:
-    """Harmonics of several degrees on the sphere of R^d as products along a tree, and their weights; `even` ones only.
+    """Harmonics of several degrees on the sphere of R^d as products along a tree, and their weights.
 
-    Y(x) = p(x_i) · Y'(x_1, …, x_{i−1}), one coordinate after the other, in the order of `Sphere`. Where p is
-    constant there is no factor, so that a product has at most `degree` of them, whatever d is.
+    A harmonic of R^i is Y(x) = p(x_i) · Y'(x_1, …, x_{i−1}), with a harmonic Y' of R^{i−1}. Where p is constant there
+    is no factor, so that a product has at most as many factors as its degree, whatever d is. The functions come in the
+    order of `Sphere`; with `even`, only those that are even in every coordinate.
     """
     top = max(degrees, default=0)
     operations: list[tuple[int, int, int, int, int]] = []
     constants: list[tuple[float, float]] = []
-    for j in range(1, top + 1):  # rows 2j − 2 and 2j − 1: real and imaginary part of (x + iy)^j
+    for j in range(1, top + 1):  # rows 2j − 2 and 2j − 1: real and imaginary part of (x_1 + i x_2)^j
         re, im = (2 * j - 4, 2 * j - 3) if j > 1 else (-1, -1)
         operations += [(PAIR, 0, re, im, 1), (PAIR, 0 if j > 1 else 1, im, re, 1)]
         constants += [(1.0, -1.0), (1.0, 1.0)] if j > 1 else [(1.0, 0.0), (1.0, 0.0)]
@@ -76,13 +85,14 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[
     count = 1
 
     def grown(parent: NDArray[np.int64], factor: NDArray[np.int64]) -> NDArray[np.int64]:
+        """New nodes with these parents and factors."""
         nonlocal count
         parents.append(parent)
         factors.append(factor)
         count += len(parent)
         return np.arange(count - len(parent), count)
 
-    nodes = [np.zeros(1, dtype=np.int64)]
+    nodes = [np.zeros(1, dtype=np.int64)]  # the harmonics of each degree in the coordinates so far
     weights = [np.ones(1)]
     for j in range(1, top + 1):
         rows = np.array([2 * j - 2] if even else [2 * j - 2, 2 * j - 1], dtype=np.int64)
@@ -118,16 +128,18 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[
 
 
 def gegenbauer_recurrence(n: Array, order: float) -> Array:
-    """a_n of t p_n = a_{n+1} p_{n+1} + a_n p_{n−1}, p orthonormal for the weight (1 − t²)^{order − 1/2}."""
-    if order == 0:  # Chebyshev: the general formula is 0/0 at n = 1
+    """The a_n of t p_n = a_{n+1} p_{n+1} + a_n p_{n−1}, with p orthonormal for the weight (1 − t²)^{order − 1/2}."""
+    if order == 0:  # Chebyshev polynomials: the general formula is 0/0 at n = 1
         return np.where(n == 1, np.sqrt(0.5), 0.5)
     return np.sqrt(n * (n + 2 * order - 1) / (4 * (n + order) * (n + order - 1)))
 
 
 def harmonics(X: Array, degree: int, even: bool = False) -> Array:
-    """Orthonormal spherical harmonics of one degree at unit vectors; only those `even` in every coordinate."""
-    # (n, d) -> (n, m)
-    # On the circle of the first two coordinates, at the point below X: √2 Re, Im of (x + iy)^j.
+    """Orthonormal spherical harmonics of one degree at unit vectors, by NumPy.
+
+    With `even`, only those that are even in every coordinate.
+    """  # (n, d) -> (n, m)
+    # On the circle of the first two coordinates: √2 times the real and imaginary part of z^j, z = (x_1 + i x_2)/radius.
     n, d = X.shape
     radius = np.hypot(X[:, 0], X[:, 1])
     z = (X[:, 0] + 1j * X[:, 1]) / np.where(radius == 0, 1.0, radius)
@@ -137,15 +149,15 @@ def harmonics(X: Array, degree: int, even: bool = False) -> Array:
         power = power * z
         both = [power.real, power.imag][: 1 if even else 2]
         below.append(np.sqrt(2) * np.stack(both, axis=1))
-    # From the sphere of R^{i−1} to that of R^i, with X = (s·X', c): Y_k(X) = Σ_j [s^j p_{k−j}(c)] · Y'_j(X'),
-    # p orthonormal for the order j + (i − 2)/2.
+    # From the sphere of R^{i−1} to that of R^i: at the unit vector (s·X', c) the harmonics of degree k are
+    # s^j p_{k−j}(c) · Y'_j(X') for all j ≤ k, with harmonics Y'_j of degree j and p of the order j + (i − 2)/2.
     for i in range(3, d + 1):
         inner, radius = radius, np.hypot(radius, X[:, i - 1])
         unit = np.where(radius == 0, 1.0, radius)
         c, s = X[:, i - 1] / unit, inner / unit
         wanted = range(degree + 1) if i < d else (degree,)
         lifted: list[list[Array]] = [[] for _ in range(degree + 1)]
-        start = _Scaled(np.ones(n), np.zeros(n, dtype=np.int64))  # s^j/√E[(1 − t²)^j], so that the product has norm one
+        start = _Scaled(np.ones(n), np.zeros(n, dtype=np.int64))  # s^j/√E[(1 − t²)^j]: products then have norm one
         for j in range(degree + 1):
             if not (even and j % 2):
                 factors = _associated(start, c, degree - j, j + (i - 2) / 2)
@@ -158,23 +170,28 @@ def harmonics(X: Array, degree: int, even: bool = False) -> Array:
 
 
 class _Scaled(NamedTuple):
-    """mantissa · 2^exponent: s^j is too small, and p_n(c) too large, for a float where their product is of size one."""
+    """The numbers mantissa · 2^exponent.
+
+    Where a product s^j p_n(c) is of size one, s^j alone may be too small for a float, and p_n(c) too large.
+    """
 
     mantissa: Array
     exponent: NDArray[np.int64]
 
     @classmethod
     def of(cls, mantissa: Array, exponent: NDArray[np.int64]) -> _Scaled:
+        """The same numbers with mantissas of size 1/2 to 1."""
         mantissa, more = np.frexp(mantissa)
         return cls(mantissa, exponent + more)
 
 
-# Steps of the recurrence before numbers are scaled anew. A step grows by √(2 · order): below 2^8 to degree 30,000.
+# Steps of the recurrence between two scalings. One step grows by a factor of about √(2 · order), which is below 2^8 up
+# to degree 30,000: 64 steps grow by less than 2^512.
 _STEPS = 64
 
 
 def _associated(start: _Scaled, c: Array, degree: int, order: float) -> list[_Scaled]:
-    """The products of `start` and p_n(c) for n = 0..degree, by the three-term recurrence."""
+    """The products of `start` and p_n(c) for n = 0, …, degree, by the three-term recurrence of p."""
     a = gegenbauer_recurrence(np.arange(1.0, degree + 1), order)
     before, now, exponent = np.zeros_like(c), start.mantissa, start.exponent
     values = [start]

@@ -1,10 +1,10 @@
-"""Symmetric functions of copies: sums over injective assignments of one-copy functions to copies.
+"""Symmetric functions of copies: sums, over distinct copies, of products of one-copy functions.
 
 For one-copy functions ψ_1, ψ_2, … and m copies x_1, …, x_m, the sum Σ ψ_{a_1}(x_{i_1}) ⋯ ψ_{a_p}(x_{i_p}) over
-*distinct* i_1, …, i_p is what S_m leaves of the product. The sums are built up copy by copy: with E(S) the sum for the
-multiset S over the copies so far, one more copy x adds Σ_a ψ_a(x) E(S without a). Nothing is subtracted, so that no
-digits cancel, however many copies and factors there are. (Polynomials in power sums, the other way to compute them,
-lose all digits from about 20 factors on.)
+*distinct* i_1, …, i_p is what the average over all permutations makes of a product, up to a factor. The sums are
+computed copy by copy (`_copy_by_copy`): with E(S) the sum for the multiset S over the copies so far, one more copy x
+adds Σ_a ψ_a(x) E(S without a). Nothing is subtracted, so that no digits cancel, however many copies and factors there
+are. (Polynomials in power sums, the other way to compute these sums, lose all digits from about 20 factors on.)
 """
 
 from __future__ import annotations
@@ -31,27 +31,29 @@ from specavg.functions._threads import for_all_rows, read_only
 from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
 Indices = NDArray[np.int64]
-_FEW_HELD = 8  # points whose states, after every copy, fit in memory for few rows: plain NumPy is used for gradients
-_MAKING = 2e5  # nanoseconds for each function that polynomials take to be made, on T^10
+# NumPy computes gradients of few rows if the states of this many points, after every copy, fit in `PLAIN_BYTES`.
+_FEW_HELD = 8
+_MAKING = 2e5  # nanoseconds that making the polynomials takes, for each function; measured on T^10
 
 
 @final
 class SymmetrizedProducts(ExpandedInWaves, Compiled):
-    """weight · Σ over distinct copies of ∏ ψ_a(x_i), one for each multiset of one-copy functions.
+    """weight · Σ ∏ ψ_a(x_i) over distinct copies i, one function for each multiset of one-copy functions ψ_a.
 
     Parameters
     ----------
     one_copy : Functions
         The ψ, on points of one copy.
     copies : int
-        m.
+        The number of copies, m.
     multisets : sequence of sequences of int
-        Columns of `one_copy`; the empty one is the constant.
+        The functions a of each multiset, as places in `one_copy`; the empty multiset is the constant.
     weights : ndarray of shape (len(multisets),)
     polynomials : callable, optional
-        Makes the same functions as polynomials in few sums over copies, or gives None where these take about as long.
+        Called with the argument `nanoseconds`, the time that this family takes for a point. Returns the same functions
+        as polynomials in few sums over copies, or None where these are not much faster.
     expansion : callable, optional
-        Makes the same functions as sums of waves.
+        Returns the same functions as sums of waves.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         self._multisets = multisets
         self.dim = len(multisets)
         self._make_polynomials, self._make_expansion = polynomials, expansion
-        # A sum over injective assignments counts each choice of copies ∏ count! times.
+        # A sum over distinct copies has each term ∏ count! times; the states E(S) have it once.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
 
     @cached_property
@@ -115,21 +117,23 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return self._program.block(len(X))
 
     def _loaded(self, X: Array) -> Array:
-        """The coordinate of each copy, or the one-copy values where a loop cannot compute them itself."""
+        """The coordinate of each copy, or all one-copy values where the loop does not compute them itself."""
+        # (n, n_features) -> (n, m, 1) or (n, m, A)
         if self._program.table.mode != TABLE:
             return read_only(X)[:, :, None]
         return read_only(self._copy_values(X))
 
     def _copy_values(self, X: Array) -> Array:
+        """The values of the one-copy functions at every copy."""  # (n, n_features) -> (n, m, A)
         flat = X.reshape(len(X) * self._copies, -1)
-        return self._one_copy.values(flat).reshape(len(X), self._copies, self._one_copy.dim)  # (n, m, A)
+        return self._one_copy.values(flat).reshape(len(X), self._copies, self._one_copy.dim)
 
     def _pieces(self, rows: slice) -> Iterator[slice]:
         if self._program.table.mode != TABLE:
             yield rows
             return
-        for part in self.chunks(rows.stop - rows.start):
-            yield slice(rows.start + part.start, rows.start + part.stop)
+        for piece in self.chunks(rows.stop - rows.start):
+            yield slice(rows.start + piece.start, rows.start + piece.stop)
 
     def _gathered(self, sums: Array) -> Array:
         return np.ascontiguousarray((sums * self._weights).T)
@@ -148,7 +152,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         copies = np.ascontiguousarray(values.transpose(2, 0, 1))  # (A, n, m)
         return (self._weights[:, None] * self._program.run(copies, self._steps)).T
 
-    # --- gradients -----------------------------------------------------------------------------------
+    # --- gradients ---
 
     def gradient(self, X: Array) -> Array:
         copies, slopes = self._copies_and_slopes(X)
@@ -174,8 +178,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         given, combined = program.table.mode == TABLE, np.empty((*X.shape, C.shape[1]))
 
         def work(rows: slice) -> None:
-            for part in self._pieces(rows):
-                points, slopes = X[part], combined[part]
+            for piece in self._pieces(rows):
+                points, slopes = X[piece], combined[piece]
                 by = np.empty((len(points), m, self._one_copy.dim, C.shape[1])) if given else slopes[:, :, None]
                 copies_gradient(program, self._loaded(points), coefficients, stretch, by)
                 for q in range(C.shape[1]) if given else ():
@@ -188,7 +192,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return combined
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:
-        """The gradient of Φ C by plain NumPy: the reverse pass of the loop."""  # (n, n_features, q)
+        """The gradient of Φ C by plain NumPy, in the way of the loop `copies_gradient`."""
+        # (n, n_features), (dim, q) -> (n, n_features, q)
         X, program, m, spread = read_only(X), self._program, self._copies, self._spread(C)
         grows, parts = program.by_function(), []
         for rows in self.chunks(len(X), 8.0 * (m + 4) * len(program.starts)):
@@ -198,7 +203,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
                 before.append(_one_copy_more(grows, values[:, :, i], before[-1]))
             combined = np.empty((values.shape[1], X.shape[1], len(spread)))
             for q, c in enumerate(spread):
-                bar, by = np.zeros(before[0].shape), np.zeros(values.shape)  # by: the derivatives by all values
+                # bar: the derivatives of the combination by all states; by: those by all one-copy values.
+                bar, by = np.zeros(before[0].shape), np.zeros(values.shape)
                 np.add.at(bar, program.outputs, np.broadcast_to(c[:, None], (len(c), values.shape[1])))
                 for i in range(m - 1, -1, -1):
                     after = bar.copy()
@@ -211,7 +217,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return np.concatenate(parts)
 
     def _plain_copies(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """One-copy values on each copy, and what takes derivatives by them to a gradient."""  # (A, n, m)
+        """The one-copy values at each copy, and a function that makes a gradient of derivatives by these values."""
+        # (n, n_features) -> (A, n, m), and (A, n, m) -> (n, n_features)
         table, n, m = self._program.table, len(X), self._copies
         if table.mode == TABLE:
             flat = X.reshape(n * m, -1)
@@ -219,7 +226,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
 
             def pull(by: Array) -> Array:
                 W = np.ascontiguousarray(by.transpose(1, 2, 0)).reshape(n * m, -1)
-                pieces = [slice(i, i + FEW_ROWS) for i in range(0, n * m, FEW_ROWS)]  # nothing is compiled for these
+                pieces = [slice(i, i + FEW_ROWS) for i in range(0, n * m, FEW_ROWS)]  # so that no loop is compiled
                 return np.concatenate([self._one_copy.pointwise_gradient(flat[p], W[p]) for p in pieces]).reshape(n, -1)
 
             return values, pull
@@ -237,7 +244,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return self._program.chains()
 
     def _copies_and_slopes(self, X: Array) -> tuple[Array, Array]:
-        """Values and gradients of the one-copy functions on each copy."""  # (A, n, m), (A, n, m, f)
+        """The values and gradients of the one-copy functions at each copy."""  # (A, n, m), (A, n, m, f)
         if self._program.table.mode == SPHERE:
             X = normalized(X)
         flat = X.reshape(len(X) * self._copies, -1)
@@ -245,7 +252,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return self._copy_values(X).transpose(2, 0, 1), slopes.transpose(2, 0, 1, 3)
 
     def _tangential(self, X: Array, gradient: Array) -> Array:
-        """Gradients along the sphere, where the copies are the coordinates of a sphere."""  # (n, q, n_features)
+        """Gradients, projected to the tangent space where the copies are the coordinates of a sphere."""
+        # (n, n_features), (n, q, n_features) -> (n, q, n_features)
         if self._program.table.mode != SPHERE:
             return gradient
         unit = normalized(X)
@@ -253,14 +261,15 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
 
 
 def _nothing_yet(program: CopyByCopy, n: int) -> Array:
-    """The states without any copy."""
+    """All states before the first copy."""  # (states, n)
     states = np.zeros((len(program.starts), n))
     states[0] = 1.0
     return states
 
 
 def _one_copy_more(grows: list[tuple[int, Indices, Indices]], values: Array, states: Array) -> Array:
-    """The states after one more copy, whose one-copy functions have these values."""  # (A, n), (states, n)
+    """The states after one more copy, at which the one-copy functions have these values; `grows` is `by_function`."""
+    # (A, n), (states, n) -> (states, n)
     grown = states.copy()
     for a, state, rest in grows:
         grown[state] += values[a] * states[rest]
@@ -270,7 +279,11 @@ def _one_copy_more(grows: list[tuple[int, Indices, Indices]], values: Array, sta
 def _all_but_one(
     grows: list[tuple[int, Indices, Indices]], copies: Array, states: Array, left: range
 ) -> Iterator[tuple[int, Array]]:
-    """For each copy of `left`, the states of all other copies: m log m steps by halving, without a subtraction."""
+    """For each copy i of `left`, the number i and the states of all copies but i.
+
+    `states` are those of all copies that are not in `left`. Halving `left` again and again takes m log m steps for m
+    copies, and subtracts nothing.
+    """
     if len(left) == 1:
         yield left[0], states
         return

@@ -1,17 +1,19 @@
-"""Symmetric functions on tori: sums over distinct copies of products of waves, by the way that takes the least time.
+"""Symmetric functions on tori: sums, over distinct copies, of products of waves of one coordinate each.
 
-Write F(S) for the sum over distinct copies of the product of the waves of S. Copy by copy, every state of m copies is
-touched m times. Where one wave a is split off, only its sum over all copies p_a is needed:
+Write F(S) for the sum, over distinct copies, of the product of the waves of a multiset S. Computed copy by copy
+(`_copy_by_copy`), every state is updated for each of the m copies. A faster way splits off a wave a, of which only the
+sum over all copies p_a is needed:
 
     F(S) = p_a F(S without a) − Σ_b F(S without a and b, with the product ab),
 
-b the other waves of S; a product of two waves is a sum of two waves or a number. Repeated for all waves but those of
-the lowest frequencies, this makes F a polynomial: products of sums p_a and of few states that still grow copy by copy.
-The polynomial is linear in these products, so that its coefficients are applied after a sum over points.
+where b are the other waves of S. The product of two waves is a sum of up to two waves and a number. Splitting
+off all waves but those of the lowest frequencies makes F a polynomial: a combination of products of sums p_a and of few
+states, which are still computed copy by copy. The coefficients of the combination are applied after sums over points.
 
-Something is subtracted here. If r of the p waves of S grow copy by copy, terms are larger than F(S) may be by a factor
-∏ (m + j)/(m − j), j from r to p − 1. It is kept below `_LARGEST_LOSS` by the choice of the lowest frequencies. (With
-none of them, F is a polynomial in power sums, which lose all digits from about twenty waves on.)
+This way subtracts, and so loses digits. If r of the p waves of S are not split off, terms may be larger than F(S) by a
+factor of ∏ (m + j)/(m − j), j from r to p − 1. The lowest frequencies are chosen such that the factor stays below
+`_LARGEST_LOSS`. (If all waves are split off, F is a polynomial in power sums, which loses all digits from about twenty
+waves on.)
 """
 
 from __future__ import annotations
@@ -39,43 +41,44 @@ from specavg.functions._threads import for_all_rows, read_only
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 Indices = NDArray[np.int64]
-Wave = tuple[int, bool]  # frequency, and whether it is the sine
-WaveTuple = tuple[Wave, ...]  # in increasing order
-Polynomial = dict[tuple[WaveTuple, WaveTuple], float]  # coefficients of F(first) · ∏ p over the second
+Wave = tuple[int, bool]  # the frequency, and whether it is a sine
+WaveTuple = tuple[Wave, ...]  # a multiset of waves, in increasing order
+Polynomial = dict[tuple[WaveTuple, WaveTuple], float]  # for (R, P) the coefficient of F(R) · ∏ p_a over the a of P
 
-_LARGEST_LOSS = 32.0  # a digit and a half of sixteen
-_PIECE = 2048  # points whose sums over copies are held at a time: with 100 of them 1.6 MB
-_WORTH = 0.8  # polynomials are used if they take this part of the time: forecasts are not better than that
+_LARGEST_LOSS = 32.0  # the largest factor by which rounding may grow: one and a half of sixteen digits
+_PIECE = 2048  # points whose sums over copies are held at a time: 100 sums take 1.6 MB
+_WORTH = 0.8  # polynomials are used if they are forecast to take at most this share of the time: forecasts are rough
 
 
 def symmetrized_products(
     one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array
 ) -> Functions:
-    """`SymmetrizedProducts`, on tori with the faster ways beside them."""
+    """`SymmetrizedProducts`; on tori with their polynomials, and in few dimensions with their expansion in waves."""
     table = one_copy.copy_table
     if table is None or table.mode != TORUS:
         return SymmetrizedProducts(one_copy, copies, multisets, weights)
-    # Functions with names, not lambdas: they are pickled with the family.
+    # No lambdas: these functions are pickled with the family.
     polynomials = partial(_polynomials, table, copies, multisets, weights)
     expansion = partial(_expansion, table, copies, multisets, weights) if copies <= FOURIER_DIMENSIONS else None
     return SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials, expansion)
 
 
-# --- polynomials in sums over copies -------------------------------------------------------------
+# --- polynomials in sums over copies ---
 
 
 class PowerSums(NamedTuple):
-    """Sums over copies of √2cos and √2sin of 2πkx, k = unit, 2·unit, …, as the loops read them.
+    """The sums over copies of √2cos 2πkx and √2sin 2πkx for k = unit, 2·unit, …, as the loops read them.
 
     Attributes
     ----------
     scale : float
         1/period.
     unit : float
+        The first frequency k.
     frequencies : int
-        How many frequencies.
+        The number of frequencies.
     outputs : ndarray of int
-        Which of the sums are wanted: the cosine and the sine of the first frequency, of the second one and so on.
+        The sums that are wanted: 2i is that of the cosine, and 2i + 1 that of the sine, of frequency (i + 1)·unit.
     """
 
     scale: float
@@ -84,8 +87,8 @@ class PowerSums(NamedTuple):
     outputs: Indices
 
     def nanoseconds(self, m: int) -> float:
-        """A forecast of the time for a point of m copies: 450 ns on T^100 with eight frequencies (410 measured)."""
-        return 4.5 * m * -(-self.frequencies // 8)  # eight frequencies at a time
+        """A forecast of the time for a point of m copies: 450 ns on T^100 with eight frequencies (measured: 410)."""
+        return 4.5 * m * -(-self.frequencies // 8)  # the loop computes eight frequencies at a time
 
     def run(self, X: Array) -> Array:
         """The sums, by plain NumPy."""  # (n, m) -> (outputs, n)
@@ -97,16 +100,17 @@ class PowerSums(NamedTuple):
 
 @final
 class SumsOverCopies(Products):
-    """Products of sums over copies.
+    """Products of sums over copies: the terms of the polynomials.
 
     Parameters
     ----------
     powers : PowerSums
-        Sums of single waves.
+        The sums p_a of single waves.
     states : CopyByCopy
-        Sums of products of several waves, at different copies.
+        The sums of products of several waves at distinct copies.
     products : sequence of tuples of int
-        Which of the sums each product has, single waves first; the empty one is the constant.
+        The factors of each product: places in the list of all `powers`, followed by all `states`. The empty product is
+        the constant.
     """
 
     def __init__(self, powers: PowerSums, states: CopyByCopy, products: Sequence[tuple[int, ...]]) -> None:
@@ -117,6 +121,7 @@ class SumsOverCopies(Products):
 
     @property
     def _sums(self) -> int:
+        """The number of sums over copies."""
         return len(self._powers.outputs) + len(self._states.outputs)
 
     @cached_property
@@ -130,7 +135,7 @@ class SumsOverCopies(Products):
                     factor.append(product[i - 1])
                     place[product[:i]] = len(place)
         K = self._sums
-        rows = np.full((K, 5), -1, dtype=np.int64)  # each row is one coordinate: the sums are the coordinates here
+        rows = np.full((K, 5), -1, dtype=np.int64)  # the sums are the coordinates of the table, and also its factors
         rows[:, 0], rows[:, 1], rows[:, 4] = STEP, np.arange(K), 0
         table = FactorTable.of(TABLE, np.ones(1), rows, np.tile([1.0, 0.0], (K, 1)))
         wanted = np.array([place[product] for product in self._products], dtype=np.int64)
@@ -180,15 +185,15 @@ class SumsOverCopies(Products):
         values, out = np.empty((len(X), q)), np.empty((*X.shape, q))
 
         def work(rows: slice) -> None:
-            for part in self._pieces(rows):
-                values[part], by_sums = super(SumsOverCopies, self).combine_both(X[part], C)  # (n, sums, q)
-                points, weights = read_only(X[part]), by_sums.transpose(2, 0, 1)
-                power_sums_gradient(self._powers, points, read_only(weights[:, :, :K]), out[part])
+            for piece in self._pieces(rows):
+                values[piece], by_sums = super(SumsOverCopies, self).combine_both(X[piece], C)  # (n, sums, q)
+                points, weights = read_only(X[piece]), by_sums.transpose(2, 0, 1)
+                power_sums_gradient(self._powers, points, read_only(weights[:, :, :K]), out[piece])
                 if len(chains.outputs):
                     slopes = np.empty((len(points), m, 1, q))
                     more = read_only(weights[:, :, K:])
                     copies_gradient(chains, points[:, :, None], more, stretch, slopes)
-                    out[part] += slopes[:, :, 0]
+                    out[piece] += slopes[:, :, 0]
 
         for_all_rows(work, len(X))
         return values, out
@@ -201,7 +206,19 @@ class SumsOverCopies(Products):
 def _polynomials(
     table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array, nanoseconds: float
 ) -> Combinations | None:
-    """The functions as polynomials in sums over copies; None where they take about as long as `nanoseconds`."""
+    """The functions as polynomials in sums over copies; None where these are not much faster.
+
+    Parameters
+    ----------
+    table : FactorTable
+        The waves of one copy.
+    m : int
+        The number of copies.
+    multisets, weights : sequence of sequences of int, and ndarray
+        The functions: see `SymmetrizedProducts`.
+    nanoseconds : float
+        What the functions take for a point without polynomials.
+    """
     frequencies = table.constants[:, 0].astype(np.int64).tolist()
     waves: list[Wave] = list(zip(frequencies, (table.operations[:, 0] == SINE).tolist(), strict=True))
     wanted = [tuple(sorted(waves[a] for a in multiset)) for multiset in multisets]
@@ -212,7 +229,7 @@ def _polynomials(
     )
     whole = [[a for a in multiset if frequencies[a] <= lowest] for multiset in multisets]
     if CopyByCopy.of(whole, table).nanoseconds(m) > _WORTH * nanoseconds:
-        return None  # what still grows copy by copy takes as long
+        return None  # the states of the lowest frequencies alone take as long
     known: dict[WaveTuple, Polynomial] = {}
     expanded = [_expanded(m, lowest, S, known) for S in wanted]
     terms = {term: i for i, term in enumerate(dict.fromkeys(term for polynomial in expanded for term in polynomial))}
@@ -235,10 +252,10 @@ def _polynomials(
 
 
 def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[WaveTuple, WaveTuple], int], weights: Array) -> Any:
-    """Coefficients of the functions, for states that count each choice of copies once."""
+    """The coefficients of all terms, as sums over copies and states, in each function."""  # sparse (terms, functions)
     from scipy.sparse import csc_array
 
-    # A sum over distinct copies counts each choice ∏ count! times.
+    # F has each product ∏ count! times; a state of `CopyByCopy` has it once.
     often = np.array([float(prod(map(factorial, Counter(R).values()))) for R, _ in terms])
     rows = [[terms[term] for term in polynomial] for polynomial in expanded]
     values = [np.fromiter(p.values(), float) * w for p, w in zip(expanded, weights, strict=True)]
@@ -250,12 +267,23 @@ def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[WaveTuple, WaveTup
 
 
 def _loss(m: int, S: WaveTuple, lowest: int) -> float:
-    """How much larger than F(S) the terms of its polynomial may be: the factor by which rounding grows."""
+    """How much larger than F(S) the terms of its polynomial may be: rounding errors grow by this factor."""
     return prod((m + j) / (m - j) for j in range(sum(f <= lowest for f, _ in S), len(S)))
 
 
 def _expanded(m: int, lowest: int, S: WaveTuple, known: dict[WaveTuple, Polynomial]) -> Polynomial:
-    """F(S) as a polynomial."""
+    """F(S) as a polynomial.
+
+    Parameters
+    ----------
+    m : int
+        The number of copies.
+    lowest : int
+        Waves of frequencies up to this one are not split off.
+    S : tuple of waves
+    known : dict
+        The polynomials found so far; this one is added.
+    """
     if S in known:
         return known[S]
     if not S or S[-1][0] <= lowest:
@@ -267,7 +295,7 @@ def _expanded(m: int, lowest: int, S: WaveTuple, known: dict[WaveTuple, Polynomi
         i = rest.index(b)
         others = rest[:i] + rest[i + 1 :]
         for wave, factor in _product(a, b):
-            if wave is None:  # a number, at any of the copies that are left
+            if wave is None:  # a number, which every copy that the others do not use adds once
                 part, factor = _expanded(m, lowest, others, known), factor * (m - len(others))
             else:
                 part = _expanded(m, lowest, tuple(sorted((*others, wave))), known)
@@ -278,7 +306,7 @@ def _expanded(m: int, lowest: int, S: WaveTuple, known: dict[WaveTuple, Polynomi
 
 
 def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
-    """The product of √2cos or √2sin of two positive frequencies, in the same functions; None stands for 1."""
+    """The product of two waves √2cos or √2sin as waves and their coefficients; None stands for the constant 1."""
     (j, first), (k, second) = a, b
     half = 0.5**0.5
     if first == second:
@@ -292,11 +320,11 @@ def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
     return total
 
 
-# --- sums of waves -------------------------------------------------------------------------------
+# --- sums of waves ---
 
 
 def _expansion(table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array) -> TrigonometricSums:
-    """The functions as sums of waves on a torus of m dimensions."""
+    """The functions as sums of waves on a torus of m dimensions; parameters as in `_polynomials`."""
     value, sine = table.constants[:, 0].astype(np.int64), table.operations[:, 0] == SINE
     blocks: list[tuple[Indices, NDArray[np.bool_], Indices, Array]] = []
     for size in range(m + 1):

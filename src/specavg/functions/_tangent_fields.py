@@ -1,4 +1,4 @@
-"""Tangent vector fields of the unit sphere of R³: gradients, and gradients turned by a right angle."""
+"""Tangent vector fields on the unit sphere of R³: gradients ∇f, and gradients turned by a right angle, x × ∇g."""
 
 from __future__ import annotations
 
@@ -18,30 +18,40 @@ from specavg.functions._vector_functions import VectorFunctions
 @final
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Harmonics of all degrees, up to one above that of fields, and nodes that integrate products of two exactly."""
+    """What the components of fields are expanded by: harmonics, and a quadrature rule.
 
-    functions: Functions  # degree by degree
-    nodes: Array  # (N, 3)
-    weights: Array  # (N,)
+    Attributes
+    ----------
+    functions : Functions
+        All harmonics of degree up to one above that of the potentials.
+    nodes : ndarray of shape (N, 3)
+        Points of a quadrature rule that is exact for products of two of these harmonics.
+    weights : ndarray of shape (N,)
+        Its weights, of sum one.
+    """
+
+    functions: Functions
+    nodes: Array
+    weights: Array
 
 
 @final
 class TangentFields(VectorFunctions):
     """F(x) = (∇f(x) + x × ∇g(x)) / √λ, with two potentials f and g of one eigenvalue λ.
 
-    The mean of |∇f|² is λ times that of f² (Green's formula), and gradients are orthogonal to turned gradients: F are
-    orthonormal where the pairs (f, g) are.
+    The mean of |∇f|² is λ times that of f² (Green's formula), and gradients are orthogonal to turned gradients. So the
+    fields F are orthonormal where the pairs (f, g) are.
 
     Parameters
     ----------
     potentials : VectorFunctions
-        The pairs (f, g), two outputs each.
+        The pairs (f, g), as functions with two outputs.
     eigenvalues : ndarray of shape (dim,)
         λ > 0 of each pair.
     projection : callable
-        Makes a `Projection`, when derivatives are asked for.
-        The components of a field with potentials of degree l are harmonics of degree l − 1, l and l + 1. Their
-        derivatives are those of these harmonics.
+        Returns the `Projection`; it is called when derivatives of F are first asked for. The components of a field
+        with potentials of degree l are combinations of harmonics of degree l − 1, l and l + 1, which are
+        differentiated in their place.
     """
 
     n_outputs = 3
@@ -49,7 +59,7 @@ class TangentFields(VectorFunctions):
     def __init__(self, potentials: VectorFunctions, eigenvalues: Array, projection: Callable[[], Projection]) -> None:
         self._potentials, self._projection = potentials, projection
         self.dim = potentials.dim
-        self._last: tuple[Array, Array] | None = None  # coefficients, and the same in harmonics
+        self._last: tuple[Array, Array] | None = None  # the last coefficients, and `_in_harmonics` of them
         self._factors = 1.0 / np.sqrt(eigenvalues)
 
     @property
@@ -64,7 +74,7 @@ class TangentFields(VectorFunctions):
         return _fields(X, self._potentials.gradient(X)) * self._factors
 
     def combine(self, X: Array, c: Array) -> Array:
-        X = np.ascontiguousarray(X)  # sums of products have other last bits where points lie in another order in memory
+        X = np.ascontiguousarray(X)  # the last bits of sums depend on how points lie in memory
         scaled = self._factors.reshape(-1, *(1,) * (c.ndim - 1)) * c
         return _fields(X, self._potentials.combine_gradient(X, scaled))
 
@@ -72,13 +82,15 @@ class TangentFields(VectorFunctions):
         return self.combine_gradient(X, np.eye(self.dim))
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        if self._last is None or not np.array_equal(self._last[0], c):
-            self._last = c.copy(), self._in_harmonics(c)
-        found = self._harmonics.functions.combine_gradient(X, self._last[1])
+        last = self._last  # read once: another thread may replace it
+        if last is None or not np.array_equal(last[0], c):
+            self._last = last = c.copy(), self._in_harmonics(c)
+        found = self._harmonics.functions.combine_gradient(X, last[1])
         return found.reshape(*X.shape, 3, *c.shape[1:])
 
     def _in_harmonics(self, c: Array) -> Array:
-        """The coefficients of the components of Σ_j c_j F_j."""  # (dim[, q]) -> (harmonics, 3 [· q])
+        """The coefficients by harmonics of the three components of Σ_j c_j F_j."""
+        # (dim[, q]) -> (harmonics, 3 [· q])
         within = self._harmonics
         fields = self.combine(within.nodes, c).reshape(len(within.nodes), -1)
         return within.functions.correlate(within.nodes, fields * within.weights[:, None])
@@ -91,7 +103,7 @@ class TangentFields(VectorFunctions):
         return Y - np.sum(X * Y, axis=1, keepdims=True) * X
 
     def rows(self, X: Array, values: Array) -> Array:
-        return np.einsum("nir,ni...->nr...", frames(X)[:, :, :2], values)  # along two tangent vectors
+        return np.einsum("nir,ni...->nr...", frames(X)[:, :, :2], values)  # components along two tangent vectors
 
 
 def _fields(X: Array, gradients: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Products of one function of each factor of a product space, whatever the functions are: numbers or vectors."""
+"""Functions on product spaces that are products of one function of each factor, for scalar and vector functions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ F = TypeVar("F", bound=Functions | VectorFunctions)
 
 
 class IndexedProducts(Generic[F], abc.ABC):
-    """∏_i f_i(x_i), one function f_i of each factor: what families of numbers and of vectors share.
+    """∏_i f_i(x_i), with one function f_i of each factor: what families of scalar and of vector functions share.
 
-    Functions are the last axis of all values.
+    The last axis of all values is that of the functions.
 
     Parameters
     ----------
     widths : sequence of int
         How many columns the points of each factor have.
-    factors : sequence
-        Families of functions.
+    factors : sequence of Functions or of VectorFunctions
+        The family of each factor.
     index : ndarray of int, shape (dim, number of factors)
-        Which function of each factor.
+        Row j has the functions f_i of product j, as places in the families.
     """
 
     def __init__(self, widths: Sequence[int], factors: Sequence[F], index: NDArray[np.intp]) -> None:
@@ -46,7 +46,7 @@ class IndexedProducts(Generic[F], abc.ABC):
 
     @property
     def row_bytes(self) -> float:
-        """Working memory for the values at one point."""
+        """Bytes of working memory that the values at one point take."""
         held = sum(f.row_bytes + 8.0 * f.dim for f in self._factors)
         return held + 8.0 * 2 * prod(self._shape)
 
@@ -58,9 +58,22 @@ class IndexedProducts(Generic[F], abc.ABC):
         return values
 
     def _all_but_one(self, X: Array) -> Iterator[tuple[F, slice, NDArray[np.intp], Array, Array]]:
-        """For each factor its functions, columns, the functions that are used, points, and the products of all others.
+        """For each factor what a derivative by its points needs.
 
-        Products of the factors before and after each one: no division, so that zeros do no harm.
+        The products of all other factors are those of the factors before it times those of the factors after it. They
+        are no quotients, so that zeros do no harm.
+
+        Yields
+        ------
+        family : Functions or VectorFunctions
+        columns : slice
+            The columns of X that are the points of the factor.
+        chosen : ndarray of int, shape (dim,)
+            Which function of the factor each product has.
+        points : ndarray
+            The points of the factor.
+        others : ndarray of shape (n, ..., dim)
+            The products of all other factors.
         """
         blocks = [np.ascontiguousarray(X[:, block]) for block in self._columns]
         values = [f.values(Z)[..., a] for f, Z, a in zip(self._factors, blocks, self._index.T, strict=True)]
@@ -78,7 +91,7 @@ class IndexedProducts(Generic[F], abc.ABC):
 
 @final
 class TensorProducts(IndexedProducts[Functions], Functions):
-    """∏_i f_i(x_i), one function f_i of each factor."""
+    """∏_i f_i(x_i), with one scalar function f_i of each factor."""
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -96,7 +109,7 @@ class TensorProducts(IndexedProducts[Functions], Functions):
         combined = np.empty((*X.shape, C.shape[1]))
         for rows in self.chunks(len(X), (1 + len(self._factors)) * self.row_bytes):
             for functions, block, a, Z, others in self._all_but_one(X[rows]):
-                for q, c in enumerate(C.T):  # functions of the factor, each with what all products make of it
+                for q, c in enumerate(C.T):  # a function of the factor gets the sum over all products that have it
                     share = csr_array((c, (np.arange(self.dim), a)), shape=(self.dim, functions.dim))
                     combined[rows, block, q] = functions.pointwise_gradient(Z, np.asarray(others @ share))
         return combined
@@ -104,7 +117,7 @@ class TensorProducts(IndexedProducts[Functions], Functions):
 
 @final
 class ProductsOfOutputs(IndexedProducts[VectorFunctions], VectorFunctions):
-    """∏_i F_i(x_i): one of the factors may have several outputs, the others have one."""
+    """∏_i F_i(x_i), with one vector function F_i of each factor. At most one factor has more than one output."""
 
     def __init__(self, widths: Sequence[int], factors: Sequence[VectorFunctions], index: NDArray[np.intp]) -> None:
         super().__init__(widths, factors, index)

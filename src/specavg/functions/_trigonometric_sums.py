@@ -1,4 +1,4 @@
-"""Sums of waves on a torus: values, sums over data and combinations, by a tree of products or a non-uniform FFT."""
+"""Waves on a torus, and sparse combinations of them, by a tree of products or by a non-uniform FFT."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from specavg.functions._toeplitz_gram import (
 from specavg.functions._wave_tree import WaveTree
 
 Indices = NDArray[np.int64]
-# Below this, combinations always go by the tree, whose value at a point does not depend on the other points in its
-# last bit.
+# The fewest points at which combinations use a transform (a non-uniform FFT). The last bit of what it gives at a point
+# depends on the other points; that of the tree does not.
 FEWEST_TO_COMBINE = 1 << 14
-_GIGAFLOPS = 25.0  # speed of a symmetric rank-n update on one thread, measured
-_NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
-# A Gram operator may take this many times as long to make as a formed Gram matrix: the formed one has to be decomposed
-# as well, and does not allow larger bases.
-_PATIENCE = 4.0
+_GIGAFLOPS = 25.0  # operations a nanosecond of a symmetric rank-n update, n·dim² in all, on one thread; measured
+_NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of sums by the tree, for each point; measured
 _NANOSECONDS_A_NODE = 7000.0  # of making the tree, for each wave; measured
+# How many times as long as a formed Gram matrix a Gram operator may take to make. The formed matrix has to be
+# decomposed as well, and does not fit in memory for larger bases.
+_LONGEST_OPERATOR = 4.0
 
 
 @final
 class Waves(MixedValues, Derivations):
-    """cos 2πk·u and then sin 2πk·u, for every row k of `K`; u is the point over the period.
+    """cos 2πk·u for every row k of `K`, and then sin 2πk·u; u is the point divided by the period.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Waves(MixedValues, Derivations):
         angles = np.zeros((len(X), len(self.K)))
         U = X / self.period
         U -= np.rint(U)
-        for columns, k in zip(*self._entries, strict=True):  # no matrix product: its rounding differs by row
+        for columns, k in zip(*self._entries, strict=True):  # in a matrix product, rounding depends on the other rows
             angles += np.take(U, columns, axis=1) * k
         angles -= np.rint(angles)
         angles *= 2 * np.pi
@@ -83,10 +83,11 @@ class Waves(MixedValues, Derivations):
 
     @cached_property
     def _entries(self) -> tuple[Indices, Indices]:
-        """The columns of the first, second, ... entry of each frequency that is not zero, and those entries.
+        """The coordinates of the first, second, … non-zero entry of each frequency, and these entries.
 
-        A frequency of many coordinates has few of them: sums over all 24 columns took three times as long for M24.
-        """
+        Frequencies of many coordinates have few non-zero entries: for M24, sums over all 24 coordinates took three
+        times as long.
+        """  # (most, F), (most, F)
         nonzero = self.K != 0
         most = int(nonzero.sum(axis=1).max(initial=0))
         columns = np.argsort(~nonzero, axis=1, kind="stable")[:, :most]
@@ -96,7 +97,7 @@ class Waves(MixedValues, Derivations):
     def _derivations(self) -> list[Any]:
         from scipy.sparse import block_array, diags_array
 
-        # ∂_j cos 2πk·u = −(2πk_j/period_j) sin 2πk·u, and the sine has the cosine with a plus.
+        # ∂_j cos 2πk·u = −(2πk_j/period_j) sin 2πk·u, and ∂_j sin 2πk·u = (2πk_j/period_j) cos 2πk·u.
         waves = [diags_array(2 * np.pi * k / p, format="csr") for k, p in zip(self.K.T, self.period, strict=True)]
         return [block_array([[None, D], [-D, None]], format="csr") for D in waves]
 
@@ -108,7 +109,7 @@ class Waves(MixedValues, Derivations):
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         F, speeds, slopes = len(self.K), 2 * np.pi * self.K / self.period, np.empty(X.shape)
-        for rows in self.chunks(len(X)) if few_rows(len(X)) else [slice(None)]:  # small pieces need no compiler
+        for rows in self.chunks(len(X)) if few_rows(len(X)) else [slice(None)]:  # chunks that NumPy computes
             values = self.values(X[rows])
             slopes[rows] = (W[rows, F:] * values[:, :F] - W[rows, :F] * values[:, F:]) @ speeds
         return slopes
@@ -117,7 +118,7 @@ class Waves(MixedValues, Derivations):
         return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)
 
     def by_transform(self, n: int) -> bool:
-        """Whether sums over n points are faster by a non-uniform FFT."""
+        """Whether a non-uniform FFT is forecast to sum over n points faster than the tree."""
         factors = int(np.abs(self.K).max(axis=0, initial=0).sum())
         tree = _NANOSECONDS_A_WAVE * len(self.K) + _NANOSECONDS_A_FACTOR * factors
         return _nufft.cost(n, self.K) < n * tree
@@ -135,7 +136,7 @@ class Waves(MixedValues, Derivations):
 
 @final
 class TrigonometricSums(Mapped):
-    """Sparse combinations of √2cos 2πk·u and √2sin 2πk·u.
+    """Sparse combinations of √2cos 2πk·u and √2sin 2πk·u; u is the point divided by the period.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ class TrigonometricSums(Mapped):
     K : ndarray of int, shape (F, d)
         Distinct frequencies.
     Q : sparse matrix of shape (2F, dim)
-        The rows of the cosines come before those of the sines.
+        The coefficients of all cosines, and then of all sines, in each function.
     """
 
     def __init__(self, period: Array, K: Indices, Q: Any) -> None:
@@ -170,6 +171,7 @@ class TrigonometricSums(Mapped):
 
     @cached_property
     def _scaled(self) -> Any:
+        """The coefficients of the waves without their factor √2."""
         return (np.sqrt(2) * self.Q).tocsc()
 
     def values(self, X: Array) -> Array:
@@ -191,9 +193,9 @@ class TrigonometricSums(Mapped):
         return np.asarray(rows @ self._scaled)
 
     def gram_by_transform(self, n: int) -> bool:
-        """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""
-        dense = self._transform_nanoseconds(n) + column_nanoseconds(self.waves.K) * self.dim  # column by column
-        return dense < n * float(self.dim) ** 2 / _GIGAFLOPS
+        """Whether a Toeplitz operator is forecast to form the Gram matrix over n points faster than the values do."""
+        columns = self._transform_nanoseconds(n) + column_nanoseconds(self.waves.K) * self.dim
+        return columns < n * float(self.dim) ** 2 / _GIGAFLOPS
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         if self.gram_by_transform(len(X)):
@@ -228,12 +230,12 @@ class TrigonometricSums(Mapped):
         build = self._transform_nanoseconds(n)
         if build == np.inf:
             build = difference_count(K) * (_NANOSECONDS_A_WAVE * n + _NANOSECONDS_A_NODE)
-            if build > _PATIENCE * n * float(self.dim) ** 2 / _GIGAFLOPS:
+            if build > _LONGEST_OPERATOR * n * float(self.dim) ** 2 / _GIGAFLOPS:
                 return None
         return build, column_nanoseconds(K)
 
     def _transform_nanoseconds(self, n: int) -> float:
-        """What a non-uniform FFT at twice the frequencies is forecast to take; infinite where there is none."""
+        """A forecast of a non-uniform FFT of n points at twice the frequencies; infinite where there is none."""
         return _nufft.cost(n, 2 * self.waves.K)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
@@ -243,12 +245,21 @@ class TrigonometricSums(Mapped):
 def fourier_sums(
     period: Array, values: NDArray[np.int64], sines: NDArray[np.bool_], columns: NDArray[Any], weights: Array, dim: int
 ) -> TrigonometricSums:
-    """Σ weight · ∏_i (√2cos or √2sin 2πv_i u_i), each product in its column, as sums of waves; v_i = 0 is a factor 1.
+    """Sums of weighted products ∏_i (√2cos or √2sin of 2πv_i u_i), written as sums of waves.
 
     Parameters
     ----------
-    values, sines : ndarrays of shape (N, d)
-    columns, weights : ndarrays of shape (N,)
+    period : ndarray of shape (d,)
+    values : ndarray of int, shape (N, d)
+        The frequencies v_i ≥ 0 of each product; v_i = 0 stands for the factor 1.
+    sines : ndarray of bool, shape (N, d)
+        Whether the factor is a sine.
+    columns : ndarray of int, shape (N,)
+        The function that each product is a term of.
+    weights : ndarray of shape (N,)
+        The weight of each product.
+    dim : int
+        The number of functions.
     """
     from scipy.sparse import coo_array
 
@@ -264,7 +275,7 @@ def fourier_sums(
         K = np.concatenate([K, mirrored])
         coefficient = np.concatenate([scale * coefficient, minus])
         column, sines = np.concatenate([column, column[split]]), np.concatenate([sines, sines[split]])
-    # Real functions: c_{−k} is the conjugate of c_k, so one of each pair ±k says it all.
+    # The functions are real: c_{−k} is the conjugate of c_k, so that one of each pair ±k is enough.
     first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     kept = first >= 0
     frequencies, row = np.unique(K[kept], axis=0, return_inverse=True)
@@ -273,6 +284,6 @@ def fourier_sums(
     entries = np.concatenate([scale * coefficient.real, -scale * coefficient.imag])
     F = len(frequencies)
     Q = coo_array((entries, (np.concatenate([row, row + F]), np.tile(column, 2))), shape=(2 * F, dim)).tocsr()
-    Q.data[np.abs(Q.data) < 1e-15] = 0.0
+    Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of terms that cancel: rounding errors
     Q.eliminate_zeros()
     return TrigonometricSums(period, frequencies, Q)

@@ -1,4 +1,4 @@
-"""Functions of a matrix, projected from the left and from the right."""
+"""Functions that form a matrix M(x), combined by a matrix from the left and one from the right."""
 
 from __future__ import annotations
 
@@ -17,35 +17,43 @@ from specavg.functions._mapped_functions import Mapped
 
 @dataclass(frozen=True, eq=False)
 class SidedBlock:
-    """The functions of one type: what is kept of them from the left and from the right."""
+    """The combinations Lᵀ M(x) R of the functions of one type, which form the a × b matrix M(x)."""
 
-    left: Array  # (a, r)
-    right: Array  # (b, s)
+    left: Array  # L, (a, r)
+    right: Array  # R, (b, s)
 
     @property
     def full_dim(self) -> int:
-        """How many functions the type has."""
+        """The number of functions in M."""
         return len(self.left) * len(self.right)
 
     @property
     def dim(self) -> int:
-        """How many functions of the type are kept."""
+        """The number of combinations."""
         return self.left.shape[1] * self.right.shape[1]
 
     @cached_property
-    def all_of_left(self) -> bool:
-        """Whether nothing is projected from the left."""
+    def left_is_identity(self) -> bool:
+        """Whether L is the identity."""
         return _is_identity(self.left)
 
     @cached_property
-    def all_of_right(self) -> bool:
-        """Whether nothing is projected from the right."""
+    def right_is_identity(self) -> bool:
+        """Whether R is the identity."""
         return _is_identity(self.right)
 
 
 @final
 class TwoSidedSums(Mapped):
-    """Lᵀ M(X) R for the matrix M(X) of functions of each type; applied after sums, never per point."""
+    """Lᵀ M(x) R, row by row, for the matrix M(x) of the functions of each type.
+
+    Parameters
+    ----------
+    functions : Functions
+        The entries of all M, type by type and row by row.
+    blocks : sequence of SidedBlock
+        L and R of each type.
+    """
 
     def __init__(self, functions: Functions, blocks: Sequence[SidedBlock]) -> None:
         self._blocks = list(blocks)
@@ -71,12 +79,12 @@ class TwoSidedSums(Mapped):
     def _projected(self, rows: Array) -> Array:
         n, values = len(rows), np.empty((len(rows), self.dim))
         for block, (a, b), (start, end) in self._places():
-            # Two large products instead of two small ones a point.
+            # Two products of large matrices, instead of two of small ones for each point.
             M = rows[:, start:end].reshape(-1, len(block.right))
-            if not block.all_of_right:
+            if not block.right_is_identity:
                 M = M @ block.right
             M = M.reshape(n, len(block.left), block.right.shape[1])
-            if not block.all_of_left:
+            if not block.left_is_identity:
                 M = np.tensordot(M, block.left, (1, 0)).transpose(0, 2, 1)
             values[:, a:b] = M.reshape(n, b - a)
         return values
@@ -85,12 +93,13 @@ class TwoSidedSums(Mapped):
         full = np.empty((int(self._full_ends[-1]), C.shape[1]))
         for block, (a, b), (start, end) in self._places():
             c = C[a:b].reshape(block.left.shape[1], block.right.shape[1], C.shape[1])
-            c = c if block.all_of_right else block.right @ c
+            c = c if block.right_is_identity else block.right @ c
             spread = block.left @ c.reshape(len(c), len(block.right) * C.shape[1])
             full[start:end] = spread.reshape(end - start, C.shape[1])
         return full
 
     def _places(self) -> zip[tuple[SidedBlock, tuple[int, int], tuple[int, int]]]:
+        """Each block, the places of its combinations, and those of the entries of its M."""
         return zip(self._blocks, pairwise(self._ends), pairwise(self._full_ends), strict=True)
 
 

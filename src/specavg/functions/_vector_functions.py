@@ -19,29 +19,33 @@ Indices = NDArray[np.intp]
 
 
 class VectorFunctions(abc.ABC):
-    """Finitely many functions with p outputs: their values, their sums against data, and their combinations."""
+    """A family of finitely many functions F_1, …, F_dim with p outputs: values, sums against data, combinations.
 
-    dim: int  # how many vector functions
-    n_outputs: int
+    Gradients are by the columns of X, for every output.
+    """
+
+    dim: int  # the number of vector functions
+    n_outputs: int  # p
 
     @property
     def n_rows(self) -> int:
-        """How many independent numbers a value has at one point: rows of a regression."""
+        """How many independent numbers a value has at one point: 2 for tangent vectors of S², which have 3 outputs."""
         return self.n_outputs
 
     def rows(self, X: Array, values: Array) -> Array:
-        """The independent numbers of values: components along orthonormal directions, which depend on the point."""
+        """The independent numbers of `values`: components along orthonormal directions, which depend on the point."""
         # (n, n_features), (n, p, ...) -> (n, n_rows, ...)
         return values
 
     def possible(self, X: Array, Y: Array) -> Array:
-        """Targets without the part that no function has, as the normal part on a sphere."""  # (n, p) -> (n, p)
+        """Targets without what no function of the family has, as the normal component on a sphere."""
+        # (n, p) -> (n, p)
         return Y
 
     @property
     @abc.abstractmethod
     def row_bytes(self) -> float:
-        """Working memory for the values at one point."""
+        """Bytes of working memory that the values at one point take."""
 
     @abc.abstractmethod
     def values(self, X: Array) -> Array:
@@ -53,16 +57,16 @@ class VectorFunctions(abc.ABC):
 
     @property
     def summands(self) -> list[Summand]:
-        """The functions by summand of the outputs: different ones share no output. One, if no more is known."""
+        """The functions, grouped by summands of the outputs; a single group of all where no summands are known."""
         return [Summand(self, np.eye(self.n_outputs)[None], np.arange(self.dim)[None])]
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        """Σ over points and outputs of F_j(x)·y, for one target or several."""  # (n, p[, q]) -> (dim[, q])
-        sums = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
-        return compensated_sum(sums, (self.dim, *Y.shape[2:]))
+        """Σ F_j(x)·y over all points, for one target y or for q of them."""  # (n, p[, q]) -> (dim[, q])
+        terms = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
+        return compensated_sum(terms, (self.dim, *Y.shape[2:]))
 
     def combine(self, X: Array, c: Array) -> Array:
-        """Σ_j c_j F_j(x), for one set of coefficients or several."""  # (dim[, q]) -> (n, p[, q])
+        """Σ_j c_j F_j(x), for one column of coefficients or for q of them."""  # (dim[, q]) -> (n, p[, q])
         total = np.empty((len(X), self.n_outputs, *c.shape[1:]))
         for rows in self.chunks(len(X)):
             total[rows] = self.values(X[rows]) @ c
@@ -80,7 +84,7 @@ class VectorFunctions(abc.ABC):
         require_memory(
             8.0 * len(X) * self.n_outputs * self.dim,
             f"{self.dim} functions with {self.n_outputs} outputs at {len(X)} points",
-            "Fit and predict in chunks of rows.",
+            "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
         )
         values = np.empty((len(X), self.n_outputs, self.dim))
         for rows in self.chunks(len(X)):
@@ -88,7 +92,8 @@ class VectorFunctions(abc.ABC):
         return values
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
-        """Σ F_j(x)·y and Σ w F_j(x)·F_l(x), over points and outputs, in one pass."""  # (dim,), (dim, dim)
+        """Σ F_j(x)·y and Σ w F_j(x)·F_l(x) over all points, in one pass; weights w ≥ 0."""
+        # (n, p), (n,) -> (dim,), (dim, dim)
         p = self.n_outputs
         chunks = (
             (self.values(X[rows]).reshape(-1, self.dim), Y[rows].reshape(-1, 1), np.repeat(weights[rows], p))
@@ -98,7 +103,7 @@ class VectorFunctions(abc.ABC):
         return sums[:, 0], gram
 
     def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
-        """Row ranges whose working memory, so many times that of values, stays within bounds."""
+        """Row ranges of n rows, one for each chunk: the working memory of a row is `times` that of its values."""
         rows = max(1, int(CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))
@@ -106,10 +111,10 @@ class VectorFunctions(abc.ABC):
 
 @final
 class CombinedOutputs(VectorFunctions):
-    """F_j(x) = Cᵀφ(x): fixed combinations of scalar functions, one set of coefficients for each output.
+    """Vector functions each of whose outputs is a fixed combination of scalar functions φ.
 
-    The coefficients are applied after a sum over points and before a combination, never once a point. Sums and
-    combinations therefore cost as much as those of φ with p targets.
+    The coefficients are applied to the sums over data, and to the coefficients of a combination, and not at every
+    point. Sums and combinations therefore cost as much as those of φ with p targets.
 
     Parameters
     ----------
@@ -118,7 +123,7 @@ class CombinedOutputs(VectorFunctions):
     functions : Functions
         The φ.
     matrix : ndarray or sparse array of shape (φ.dim · p, dim)
-        Row k · p + i has what function k adds to output i of each vector function.
+        Row k · p + i has the coefficients of φ_k in output i of every vector function.
     """
 
     def __init__(self, n_outputs: int, functions: Functions, matrix: Any) -> None:
@@ -132,30 +137,39 @@ class CombinedOutputs(VectorFunctions):
             functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
         self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
-        # One output whose functions are the φ themselves: a product with a sparse identity takes as long as values.
-        self._as_they_are = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (eye_array(C.nnz) != C).nnz == 0
+        # Whether the functions are the φ themselves: a product with a sparse identity takes as long as their values.
+        self._is_identity = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (eye_array(C.nnz) != C).nnz == 0
 
     @property
     def row_bytes(self) -> float:
         return self._functions.row_bytes + 8.0 * self._functions.dim + 16.0 * self.n_outputs * self.dim
 
     def along(self, frame: Array, mixed: Any) -> CombinedOutputs:
-        """Combinations of the functions, seen along orthonormal vectors of the outputs."""  # (p, d), (dim, r)
-        return CombinedOutputs(frame.shape[1], self._functions, self._turned(frame.T) @ mixed)
+        """The components, along the columns of `frame`, of combinations of the functions.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (p, d)
+            Orthonormal columns.
+        mixed : ndarray or sparse array of shape (dim, r)
+            The coefficients of each combination.
+        """
+        return CombinedOutputs(frame.shape[1], self._functions, self._mapped(frame.T) @ mixed)
 
     def product(self, projector: Array) -> Any:
-        """Mean products ⟨F_j, P F_l⟩, with a matrix P of the outputs."""  # (p, p) -> sparse (dim, dim)
-        return self._matrix.T @ self._turned(projector)
+        """The mean products ⟨F_j, P F_l⟩, with a matrix P that acts on the outputs."""  # (p, p) -> sparse (dim, dim)
+        return self._matrix.T @ self._mapped(projector)
 
-    def _turned(self, matrix: Array) -> Any:
-        """Coefficients of the outputs that a matrix makes from them."""  # (k, p) -> sparse (φ.dim · k, dim)
+    def _mapped(self, matrix: Array) -> Any:
+        """The coefficients of `matrix` times the outputs, as in the parameter `matrix` of the class."""
+        # (k, p) -> sparse (φ.dim · k, dim)
         from scipy.sparse import csr_array, eye_array, kron
 
         return kron(eye_array(self._functions.dim, format="csr"), csr_array(matrix), format="csr") @ self._matrix
 
     def values(self, X: Array) -> Array:
         scalars = self._functions.values(X)
-        if self._as_they_are:
+        if self._is_identity:
             return scalars[:, None]
         values = np.empty((len(X), self.n_outputs, self.dim))
         for i, C in enumerate(self._by_output):
@@ -182,23 +196,23 @@ class CombinedOutputs(VectorFunctions):
         return found.reshape(*X.shape, self.n_outputs, *c.shape[1:])
 
     def _spread(self, c: Array) -> Array:
-        """Coefficients of the φ for each output."""  # (φ.dim, p · q)
+        """The coefficients of φ for every output of Σ_j c_j F_j."""  # (dim[, q]) -> (φ.dim, p · q)
         return np.ascontiguousarray((self._matrix @ c).reshape(self._functions.dim, -1))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Move:
-    """A signed permutation of the columns of points: (gx)[i] = signs[i] x[columns[i]]."""
+    """An isometry g that permutes the columns of points and changes signs: (gx)[i] = signs[i] x[columns[i]]."""
 
-    columns: Indices
-    signs: Array
+    columns: Indices  # (n_features,)
+    signs: Array  # (n_features,)
 
     def __call__(self, X: Array) -> Array:
         return X[:, self.columns] * self.signs
 
     def taken_back(self, gradient: Array) -> Array:
-        """∇(f∘g)(x) from (∇f)(gx)."""  # (n, n_features, ...)
+        """The gradient of f∘g at x, from that of f at gx."""  # (n, n_features, ...) -> (n, n_features, ...)
         back = np.empty_like(gradient)
         back[:, self.columns] = gradient * self.signs.reshape(-1, *(1,) * (gradient.ndim - 2))
         return back
@@ -206,23 +220,23 @@ class Move:
 
 @final
 class MovedOutputs(VectorFunctions):
-    """Outputs that a group permutes: each of them is the first one, seen from another point.
+    """Vector functions whose outputs a group permutes, up to signs: all outputs follow from the first.
 
-    F_b(x) = s_b f(g_b x) / √p, with f the functions of one output.
+    Output b of a function F is F_b(x) = s_b f(g_b x) / √p, where f is a function with one output.
 
     Parameters
     ----------
     functions : VectorFunctions
-        f, with one output.
+        The functions f, with one output.
     moves : sequence of Move
-        The g_b.
+        The isometries g_b, one for each output.
     signs : ndarray of shape (p,)
-        The s_b.
+        The signs s_b.
     """
 
     def __init__(self, functions: VectorFunctions, moves: Sequence[Move], signs: Array) -> None:
         self._functions = functions
-        self._seen = list(zip(moves, signs / np.sqrt(len(signs)), strict=True))  # how each output sees a point
+        self._moves = list(zip(moves, signs / np.sqrt(len(signs)), strict=True))  # g_b and s_b/√p of each output
         self.n_outputs = len(signs)
         self.dim = functions.dim
 
@@ -231,37 +245,39 @@ class MovedOutputs(VectorFunctions):
         return self._functions.row_bytes + 8.0 * self.n_outputs * self.dim
 
     def values(self, X: Array) -> Array:
-        return np.stack([s * self._functions.values(g(X))[:, 0] for g, s in self._seen], axis=1)
+        return np.stack([s * self._functions.values(g(X))[:, 0] for g, s in self._moves], axis=1)
 
     def gradient(self, X: Array) -> Array:
-        slopes = ((g, s * self._functions.gradient(g(X))[:, :, 0]) for g, s in self._seen)
+        slopes = ((g, s * self._functions.gradient(g(X))[:, :, 0]) for g, s in self._moves)
         return np.stack([g.taken_back(slope) for g, slope in slopes], axis=2)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        seen = enumerate(self._seen)
-        return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in seen], axis=0)
+        moves = enumerate(self._moves)
+        return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in moves], axis=0)
 
     def combine(self, X: Array, c: Array) -> Array:
-        return np.stack([s * self._functions.combine(g(X), c)[:, 0] for g, s in self._seen], axis=1)
+        return np.stack([s * self._functions.combine(g(X), c)[:, 0] for g, s in self._moves], axis=1)
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        slopes = ((g, s * self._functions.combine_gradient(g(X), c)[:, :, 0]) for g, s in self._seen)
+        slopes = ((g, s * self._functions.combine_gradient(g(X), c)[:, :, 0]) for g, s in self._moves)
         return np.stack([g.taken_back(slope) for g, slope in slopes], axis=2)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Summand:
-    """The functions of equivalent summands of the outputs: with f one of them, frame · f is one for every copy.
+    """The functions of equivalent summands of the outputs, which are called copies.
+
+    All copies have the same functions f, up to the frame of the copy: the functions with p outputs are frame · f.
 
     Attributes
     ----------
     functions : VectorFunctions
-        f, with d outputs.
+        The functions f, with d outputs.
     frames : ndarray of shape (copies, p, d)
-        Orthonormal columns: the outputs of each copy.
+        For each copy the orthonormal columns that span it.
     places : ndarray of int, shape (copies, f.dim)
-        Where the functions of each copy are among all functions.
+        The places of the functions of each copy among all functions.
     """
 
     functions: VectorFunctions
@@ -269,13 +285,14 @@ class Summand:
     places: Indices
 
     def frame(self, copy: int) -> tuple[Indices, Array]:
-        """The outputs that a copy has, and its frame there."""  # (r,), (r, d)
+        """The r outputs that are not zero for all functions of a copy, and the rows of its frame for them."""
+        # (r,), (r, d)
         rows = np.flatnonzero(self.frames[copy].any(axis=1))
         return rows, self.frames[copy][rows]
 
     @property
     def summands(self) -> list[Summand]:
-        """The summands of its own functions, as summands of all."""
+        """The summands of `functions`, with frames and places among the outputs and functions of the whole family."""
         found: list[Summand] = []
         for inner in self.functions.summands:
             frames = self.frames[:, None] @ inner.frames  # (copies, inner copies, p, inner d)
@@ -286,20 +303,22 @@ class Summand:
         return found
 
     def targets(self, Y: Array) -> Array:
-        """The outputs of every copy along its frame."""  # (n, p, ...) -> (n, d, copies, ...)
+        """The components of targets along the frame of every copy."""  # (n, p, ...) -> (n, d, copies, ...)
         return np.ascontiguousarray(np.moveaxis(np.tensordot(Y, self.frames, (1, 1)), (-1, -2), (1, 2)))
 
 
 @final
 class JoinedOutputs(VectorFunctions):
-    """The functions of several summands, each with places of its own among all functions.
+    """The functions of several summands of the outputs, joined to one family.
 
     Parameters
     ----------
     n_outputs : int
+        p.
     summands : sequence of Summand
+        Together their places are 0, …, dim − 1, each of them once.
     apart : bool
-        Whether the frames of all summands are orthogonal to each other.
+        Whether the frames of different summands are orthogonal to each other.
     """
 
     def __init__(self, n_outputs: int, summands: Sequence[Summand], *, apart: bool) -> None:
@@ -324,7 +343,8 @@ class JoinedOutputs(VectorFunctions):
         return self._placed(X.shape, lambda functions: functions.gradient(X))
 
     def _placed(self, shape: tuple[int, ...], own: Callable[[VectorFunctions], Array]) -> Array:
-        """What all functions have, from what those of each summand have."""  # (*shape, d, f.dim) -> (*shape, p, dim)
+        """Values or gradients of all functions; `own` computes those of one summand."""
+        # (*shape, d, f.dim) each -> (*shape, p, dim)
         found = np.zeros((*shape, self.n_outputs, self.dim))
         for summand in self._summands:
             mine = own(summand.functions)
@@ -348,7 +368,7 @@ class JoinedOutputs(VectorFunctions):
             16.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
         )
         gram = np.zeros((self.dim, self.dim))
-        for summand in self._summands:  # different copies, and different summands, have no product
+        for summand in self._summands:  # functions of different copies, or different summands, are orthogonal
             _, own = summand.functions.correlate_and_gram(X, summand.targets(Y)[:, :, 0], weights)
             for places in summand.places:
                 gram[np.ix_(places, places)] = own
@@ -361,7 +381,7 @@ class JoinedOutputs(VectorFunctions):
         return self._combined(X.shape, c, lambda functions, mine: functions.combine_gradient(X, mine))
 
     def _combined(self, shape: tuple[int, ...], c: Array, own: Callable[[VectorFunctions, Array], Array]) -> Array:
-        """What a combination of all functions has, from what each summand has for the coefficients of its copies."""
+        """Values or gradients of a combination; `own` computes them for one summand, a column for each copy."""
         total, axis = np.zeros((*shape, self.n_outputs, *c.shape[1:])), len(shape)
         for summand in self._summands:
             copies, count = summand.places.shape

@@ -1,4 +1,4 @@
-"""Frequencies as a tree: each is its parent, one entry less, and one more entry."""
+"""Frequencies as a tree: the parent of a frequency is the frequency without its last non-zero entry."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ Indices = NDArray[np.int64]
 
 
 class WaveTree(NamedTuple):
-    """Waves of many frequencies as complex products along a tree, as the loops read it.
+    """Waves e^{2πik·u} of many frequencies k as complex products along a tree, as the loops read it.
 
     Attributes
     ----------
     scale : ndarray of shape (d,)
-        1/period.
+        1/period of each coordinate.
     factors : ndarray of int, shape (F, 2)
-        Coordinate j and |v| of each factor e^{2πi v u_j}.
+        The coordinate j and the size |v| of each factor e^{2πi|v|u_j}.
     nodes : ndarray of int, shape (I, 4)
-        Inner nodes, depth first: depth, factor, sign of v, place among the waves or -1.
+        The nodes with children, and the root, depth first: depth, factor, sign of the entry v (a factor is conjugated
+        where it is −1), and place among the waves or −1.
     starts : ndarray of int, shape (I + 1,)
-        The leaves of node i are starts[i]..starts[i + 1].
+        The leaves below node i are starts[i], …, starts[i + 1] − 1.
     leaves : ndarray of int, shape (L, 3)
-        Factor, place of v and place of −v, or -1.
+        The nodes without children, v and −v together: factor, place of the wave with |v|, and place of that with −|v|;
+        −1 where there is no such wave.
     dim : int
-        How many functions there are: a cosine and a sine of each wave.
+        The number of functions: a cosine and a sine of each wave.
     """
 
     scale: Array
@@ -42,7 +44,7 @@ class WaveTree(NamedTuple):
 
     @classmethod
     def of(cls, period: Array, K: Indices) -> WaveTree:
-        """The tree of the rows of K, which are distinct."""
+        """The tree of the frequencies in the rows of K, which are distinct."""  # (F, d)
         return cls(1.0 / period, *_wave_tree(K), 2 * len(K))
 
 

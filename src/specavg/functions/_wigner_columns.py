@@ -1,12 +1,12 @@
-"""Some columns of the real Wigner matrices of a turn around y, for degree after degree.
+"""Some columns of the real Wigner matrices M(Ry(β)) of `_wigner_matrices`, one degree after the other.
 
-M(Ry(β)) of `_wigner`, but only the columns of orders 0, s, 2s, … are wanted, and all degrees one after another. Each
-entry follows from those of the two degrees before it (Risbo's three terms):
+Only the columns of the orders 0, s, 2s, … are computed. Each entry follows from those of the two degrees before it
+(Risbo's recurrence):
 
     d^{l+1} = (l+1)(2l+1) / √(((l+1)² − j²)((l+1)² − k²)) · ((cos β − jk/(l(l+1))) d^l − √((l²−j²)(l²−k²)) / (l(2l+1)) d^{l−1})
 
-and starts at l = max(j, |k|) as √binomial · cos(β/2)^a sin(β/2)^b. Such a product may be as small as 1e-1000 and
-still grow to order one, so numbers carry a power of 2^512 beside them while they are small.
+It starts at l = max(j, |k|) with √binomial · cos(β/2)^a sin(β/2)^b. This product may be as small as 1e-1000, and later
+degrees may still be of size one. So small numbers are stored as a float and a power of 2^512 (`_Small`).
 """  # noqa: E501
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 
-_BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
+_BITS = 512  # numbers are scaled by powers of 2^512, so that they stay far inside of the range 2^±1022 of floats
 
 
 def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[Array, Array]]:
-    """The blocks of M(Ry(β)) between cosines and between sines, for degrees 0, 1, 2, … without end.
+    """The blocks of M(Ry(β)) of cosines and of sines, for the degrees 0, 1, 2, … without end.
 
     Parameters
     ----------
     cosine, sine : float
-        Of *half* the angle, β/2; neither negative.
+        cos(β/2) and sin(β/2) of *half* the angle; neither is negative.
     step : int
-        Columns of the orders 0, step, 2·step, … only.
+        The columns of the orders 0, step, 2·step, … are computed.
 
     Yields
     ------
     C, S : ndarray of shape (l + 1, l // step + 1)
-        Rows are all orders 0..l. Row 0 and column 0 of S are zeros: order 0 has no sine.
+        Row j is that of order j, for all orders 0, …, l. Row 0 and column 0 of S are zeros: order 0 has no sine.
 
     Examples
     --------
@@ -45,8 +45,8 @@ def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[
     >>> np.allclose(C, [[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]]), bool(np.isclose(S[1, 1], 1))
     (True, True)
     """
-    # cos β = 1 − 2 sin²(β/2) = 2 cos²(β/2) − 1, the first beside 1 and the other beside −1: near 0 and π the digits of
-    # the small part are those that count.
+    # cos β = whole + part is 1 − 2 sin²(β/2) for small β, and −1 + 2 cos²(β/2) near π: the digits of the small part are
+    # lost where the two are added too early.
     whole, part = (1.0, -2.0 * sine**2) if sine <= cosine else (-1.0, 2.0 * cosine**2)
     edge, powers = _Small(np.ones(1)), (_Small(np.ones(1)), _Small(np.ones(1)))
     now = _Small(np.ones((2, 1, 1)))  # d^l_{jk} and d^l_{j,−k}
@@ -61,7 +61,7 @@ def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[
         back = np.sqrt((degree**2 - rows**2) * (degree**2 - columns**2)) / (degree or 1)
         values = after * scale * ((2 * degree + 1) * slope * now.values - back * before)
         degree += 1
-        # The new edge, orders −l..l: √binomial(2l, l + k) cos^{l+k} sin^{l−k}.
+        # The edge j = l of the new degree, for k = −l, …, l: √binomial(2l, l + k) cos^{l+k} sin^{l−k}.
         k = np.arange(1.0 - degree, degree)
         edge = edge.times(np.sqrt(2 * degree * (2 * degree - 1) / ((degree - k) * (degree + k))) * cosine * sine)
         powers = (powers[0].times(sine * sine), powers[1].times(cosine * cosine))
@@ -70,7 +70,11 @@ def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[
 
 
 def _grown(now: _Small, values: Array, edge: _Small, degree: int, step: int) -> tuple[_Small, Array]:
-    """The new degree: `values` inside, the edge in its last row and, if that order is wanted, last column."""
+    """The new degree, and the degree before it in the same shape.
+
+    Entries of orders below the new degree are `values`, in the units of `now`. The last row, and the last column if
+    that order is wanted, are from the `edge`.
+    """
     shape = (2, degree + 1, degree // step + 1)
     inside = (slice(None), slice(0, degree), slice(0, values.shape[2]))
     grown, before = _Small(np.zeros(shape)), np.zeros(shape)
@@ -91,7 +95,7 @@ def _grown(now: _Small, values: Array, edge: _Small, degree: int, step: int) -> 
 
 
 def _real(d: Array, step: int) -> tuple[Array, Array]:
-    """What cosines and sines see of d_{jk} and d_{j,−k}."""
+    """The blocks of cosines and of sines, from d_{jk} and d_{j,−k}."""
     signs = np.where(step * np.arange(d.shape[2]) % 2, -1.0, 1.0)
     C, S = d[0] + signs * d[1], d[0] - signs * d[1]
     C[0] *= np.sqrt(0.5)
@@ -101,16 +105,18 @@ def _real(d: Array, step: int) -> tuple[Array, Array]:
 
 
 class _Small:
-    """Numbers `values`·2^(512·`powers`), `powers` ≤ 0: what is too small for a float until it grows."""
+    """The numbers `values` · 2^(512 · `powers`), with integers `powers` ≤ 0: they may be too small for a float."""
 
     def __init__(self, values: Array, powers: NDArray[np.int64] | None = None) -> None:
         self.values = values
         self.powers = np.zeros(values.shape, dtype=np.int64) if powers is None else powers
 
     def plain(self) -> Array:
+        """The numbers as floats; zero for those with a power below 0."""
         return self.values if not self.powers.any() else np.where(self.powers < 0, 0.0, self.values)
 
     def times(self, factor: Any) -> _Small:
+        """The products with a factor, scaled anew."""
         values = self.values * factor
         small = (np.abs(values) < 2.0 ** -(_BITS // 2)) & (values != 0)
         large = (np.abs(values) > 1) & (self.powers < 0)
@@ -118,8 +124,10 @@ class _Small:
         return _Small(values * scale, self.powers - small + large)
 
     def put(self, place: Any, source: _Small, index: Any, signs: Any = 1.0) -> None:
+        """Write signs · source[index] to `place`."""
         self.values[place], self.powers[place] = signs * source.values[index], source.powers[index]
 
     @staticmethod
     def joined(parts: list[_Small]) -> _Small:
+        """The numbers of all of `parts`, one after the other."""
         return _Small(np.concatenate([p.values for p in parts]), np.concatenate([p.powers for p in parts]))

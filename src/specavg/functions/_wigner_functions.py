@@ -1,4 +1,4 @@
-"""Real Wigner functions of SO(3): sums, combinations and values at rotation matrices."""
+"""Real Wigner functions of SO(3): the entries of the matrices that rotate spherical harmonics."""
 
 from __future__ import annotations
 
@@ -13,27 +13,42 @@ from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Loops
 from specavg.functions._euler_family import NOISE, EulerFamily
 from specavg.functions._euler_sums import Orders, step_of
-from specavg.functions._orthonormal_matrices import nearest_orthonormal
+from specavg.functions._orthonormal_matrices import nearest_rotations
 from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles
 
 _NANOSECONDS = 0.4  # of a sum over data, for each point and function; measured
-_FEWER_ORDERS = 4  # times fewer functions: then values of those that matter, by plain NumPy, beat the loop for all
+# Where at most one function in this many is used, NumPy computes the values of those that are used faster than the loop
+# computes all values.
+_FEWER_ORDERS = 4
 
 
 class WignerRecurrence(NamedTuple):
-    """d^{l+1} = (u cos β − t) d^l − v d^{l−1} for each pair of orders, as the loops read it."""
+    """The recurrences d^{l+1} = (u cos β − t) d^l − v d^{l−1}, for each pair of orders (j, k), as loops read them.
+
+    Attributes
+    ----------
+    degree : int
+        The highest degree L.
+    first : ndarray of shape (L + 1, 2L + 1)
+        At (j, L + k): the first d, at l = max(j, |k|), over cos(β/2)^|j + k| sin(β/2)^|j − k|.
+    u, t, v : ndarrays of shape (L + 1, L + 1, L + 1)
+        At (l, j, |k|). For k < 0 the sign of t changes.
+    """
 
     degree: int
-    first: Array  # (j, degree + k): the factor of d at l = max(j, |k|)
-    u: Array  # (l, j, |k|)
+    first: Array
+    u: Array
     t: Array
     v: Array
 
     def run(
         self, cosine: Array, half_cosine: Array, half_sine: Array, steps: tuple[int, int] = (1, 1)
     ) -> Iterator[Array]:
-        """d^l for l = 0, 1, …, 0 ≤ j ≤ l and −l ≤ k ≤ l in `steps`, by plain NumPy."""  # (n,) -> (n, j, k)
+        """d^l_{jk} for l = 0, 1, …, by plain NumPy.
+
+        Of 0 ≤ j ≤ l and −l ≤ k ≤ l only the multiples of `steps` are computed.
+        """  # (n,), (n,), (n,) -> (n, j, k) for each l
         L, (p, q) = self.degree, steps
         top = L // q
         j, k = p * np.arange(L // p + 1)[:, None], q * np.arange(-top, top + 1)
@@ -55,7 +70,8 @@ class WignerRecurrence(NamedTuple):
             yield now[:, *inside]
 
     def table(self, j: Orders, k: Orders, cosines: Array) -> Array:
-        """d^l_{jk}, for all degrees l."""  # (P,), (P,), (N,) -> (P, N, degree + 1)
+        """d^l_{jk} at nodes cos β, for P pairs of orders and all degrees l."""
+        # (P,), (P,), (N,) -> (P, N, degree + 1)
         L = self.degree
         table = np.zeros((len(j), L + 1, len(cosines)))  # one degree after the other, as they are written
         half = np.sqrt((1 + cosines) / 2), np.sqrt((1 - cosines) / 2)
@@ -77,14 +93,16 @@ class WignerRecurrence(NamedTuple):
 
 @final
 class WignerFunctions(EulerFamily):
-    """√(2l+1) M^l(X)[a, b] for some degrees l, row by row; M in the real basis 0, 1c, 1s and so on.
+    """√(2l+1) M^l(X)[a, b] for some degrees l, matrix by matrix and row by row.
+
+    M^l(X) is the matrix of `wigner_matrices`, whose rows and columns are the harmonics 0, 1c, 1s, 2c, 2s, ….
 
     Parameters
     ----------
     degrees : sequence of int
     steps : pair of int, default (1, 1)
-        What the orders of rows and of columns are multiples of, where other functions do not matter; the Gram matrix
-        as an operator and `sided_values` make use of it.
+        Only functions whose orders of rows, and of columns, are multiples of these numbers are used. Gram operators and
+        `sided_values` leave out the others.
     """
 
     power = 2
@@ -93,7 +111,7 @@ class WignerFunctions(EulerFamily):
         super().__init__(degrees)
         self._steps, L = steps, self.top
         j, k = np.arange(L + 1)[:, None], np.arange(-L, L + 1)
-        # d at l = max(j, |k|): √binom(2l, l − min) times powers of cos β/2 and sin β/2.
+        # At l = max(j, |k|), with m = min(j, |k|), d is ± √binom(2l, l − m) cos(β/2)^|j + k| sin(β/2)^|j − k|.
         start, least = np.maximum(j, np.abs(k)), np.minimum(j, np.abs(k))
         roots = [float(comb(2 * int(l), int(l - m))) ** 0.5 for l, m in zip(start.flat, least.flat, strict=True)]
         signs = np.where((k < 0) & (k % 2 == 1) | (k > j) & ((k - j) % 2 == 1), -1.0, 1.0)  # of this real basis
@@ -143,7 +161,8 @@ class WignerFunctions(EulerFamily):
         return values
 
     def _matrices(self, X: Array, orders: tuple[int, int]) -> Iterator[tuple[int, Array]]:
-        """Each degree and √(2l+1) M^l by plain NumPy, without rows and columns whose orders are no multiples."""
+        """Each degree l, and √(2l+1) M^l, by plain NumPy: rows and columns whose orders are multiples of `orders`."""
+        # (n, 9) -> l, (n, a, b) each
         cosines, sines, steps = self._degree_by_degree(X, orders)
         wanted = set(self._degrees)
         for l, inside, d in steps:
@@ -152,7 +171,6 @@ class WignerFunctions(EulerFamily):
 
     @property
     def sided_bytes(self) -> float | None:
-        """Working memory of `sided_values` at one point; None where few functions are left out."""
         p, q = self._steps
         return 8.0 * 20 * (self.top // p + 1) * (2 * (self.top // q) + 1) if p * q >= _FEWER_ORDERS else None
 
@@ -161,7 +179,7 @@ class WignerFunctions(EulerFamily):
         each = dict(zip(self._degrees, sides, strict=True))
         for l, M in self._matrices(X, self._steps):
             left, right = (Q[_rows(l, step)] for Q, step in zip(each[l], (p, q), strict=True))
-            # Two large products instead of two small ones a point.
+            # Two products of large matrices, instead of two of small ones for each point.
             M = (M.reshape(-1, M.shape[2]) @ right).reshape(*M.shape[:2], -1)
             yield np.tensordot(M, left, (1, 0)).transpose(0, 2, 1)
 
@@ -184,9 +202,14 @@ class WignerFunctions(EulerFamily):
     def _degree_by_degree(
         self, X: Array, orders: tuple[int, int] = (1, 1)
     ) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
-        """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d.
+        """What all functions are made of, by plain NumPy, for the multiples j ≥ 0 and k of `orders` up to the degree L.
 
-        Of j and k only the multiples of `orders`.
+        Returns
+        -------
+        cosines, sines : ndarrays of shape (n, j, k)
+            Those of jα + kγ.
+        degrees : iterator
+            For each degree l: the number l, the slices of (n, j, k) whose orders are at most l, and d^l there.
         """
         L, (p, q), angles = self.top, orders, _euler(X)
         left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L)[:, ::step] for i, step in ((0, p), (2, q)))
@@ -208,14 +231,14 @@ class WignerFunctions(EulerFamily):
                 found.append((np.flatnonzero(used.any(axis=axis)) + 1) // 2)
         return WignerFunctions(self._degrees, (step_of(np.concatenate(rows)), step_of(np.concatenate(columns))))
 
-    # --- as waves: see `_euler_gram` ---
+    # --- as waves in Euler angles, for Gram operators: see `_euler_gram` ---
 
     @property
     def steps(self) -> tuple[int, int]:
         return self._steps
 
     def angles(self, X: Array) -> tuple[Array, Array, Array]:
-        return euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
+        return euler_angles(nearest_rotations(X))
 
     def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
         return self._program.table(j, k, cosines)
@@ -235,14 +258,14 @@ class WignerFunctions(EulerFamily):
         return _NANOSECONDS * n * 4 / 3 * (2.0 * self.top + 1) ** 3
 
     def _lifted(self, X: Array, slopes: Array) -> Array:
-        # Rotations from the left move every column c of X by e_a × c. With S the antisymmetric matrix of the slopes,
-        # the gradient in the metric of R⁹ is SX/2.
-        columns = nearest_orthonormal(X.reshape(-1, 3, 3))
+        # Rotations around e_a, from the left, move every column c of X with the velocity e_a × c. With S the
+        # antisymmetric matrix of the slopes, the gradient in the metric of R⁹ is SX/2.
+        columns = nearest_rotations(X)
         moved = np.cross(slopes[:, :, None, :], columns[:, :, :, None], axis=1)  # (n, 3, 3, q)
         return 0.5 * moved.reshape(len(X), 9, -1)
 
     def _lowered(self, X: Array, G: Array) -> Array:
-        columns = nearest_orthonormal(X.reshape(-1, 3, 3))
+        columns = nearest_rotations(X)
         moved = np.cross(columns[:, :, :, None], G.reshape(len(X), 3, 3, -1), axis=1)
         return 0.5 * moved.sum(axis=2)
 
@@ -250,13 +273,15 @@ class WignerFunctions(EulerFamily):
     # with P = d_{jk} at the angle jα + kγ and N = d_{j,−k} at jα − kγ; √2 d where one of the orders is zero.
 
     def _real(self, waves: Array) -> Array:
-        """From sums with waves to sums with the entries of M."""  # (q, L + 1, L + 1, 2L + 1, 2) -> (dim, q)
+        """Sums of the entries of all M over data, from sums of d cos(jα + kγ) and d sin(jα + kγ)."""
+        # (q, L + 1, L + 1, 2L + 1, 2) -> (functions of all degrees, q)
         L = self.top
         parts = ((l, _entries(waves[:, l, : l + 1, L - l : L + l + 1])) for l in range(L + 1))
         return np.concatenate([np.sqrt(2 * l + 1) * M.reshape(len(waves), -1).T for l, M in parts])
 
     def _waves(self, C: Array) -> Array:
-        """From coefficients of the entries of M to those of waves: the transpose of `_real`."""
+        """The transpose of `_real`: coefficients of the waves, from those of the entries of all M."""
+        # (functions of all degrees, q) -> (q, L + 1, L + 1, 2L + 1, 2)
         L, q = self.top, C.shape[1]
         waves = np.zeros((q, L + 1, L + 1, 2 * L + 1, 2))
         ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(L + 1))])
@@ -277,7 +302,8 @@ class WignerFunctions(EulerFamily):
 
 
 def _entries(E: Array) -> Array:
-    """M from waves of one degree, orders j ≥ 0 and k of both signs."""  # (q, a + 1, 2b + 1, 2) -> (q, 2a + 1, 2b + 1)
+    """The entries of M of one degree, from d cos(jα + kγ) and d sin(jα + kγ) for 0 ≤ j ≤ a and |k| ≤ b."""
+    # (q, a + 1, 2b + 1, 2) -> (q, 2a + 1, 2b + 1)
     a, b = E.shape[1] - 1, E.shape[2] // 2
     plus, minus = E[:, 1:, b + 1 :], E[:, 1:, :b][:, :, ::-1]
     M = np.empty((len(E), 2 * a + 1, 2 * b + 1))
@@ -294,13 +320,13 @@ def _entries(E: Array) -> Array:
 
 
 def _rows(l: int, step: int) -> NDArray[np.intp]:
-    """The places of orders that are multiples of `step` in the basis 0, 1c, 1s, …, of one degree."""
+    """The places in the list 0, 1c, 1s, …, lc, ls of the orders that are multiples of `step`."""
     orders = step * np.arange(1, l // step + 1)
     return np.concatenate([[0], np.stack([2 * orders - 1, 2 * orders], axis=1).ravel()])
 
 
 def _powers(x: NDArray[Any], top: int) -> NDArray[Any]:
-    """x^0, …, x^top, one after the other."""  # (n,) -> (n, top + 1)
+    """x^0, …, x^top."""  # (n,) -> (n, top + 1)
     powers = np.ones((len(x), top + 1), dtype=x.dtype)
     for k in range(top):
         powers[:, k + 1] = powers[:, k] * x
@@ -308,7 +334,7 @@ def _powers(x: NDArray[Any], top: int) -> NDArray[Any]:
 
 
 def _euler(X: Array) -> Array:
-    """What the loops read: cos α, sin α, cos γ, sin γ, cos β, cos β/2, sin β/2."""  # (n, 9) -> (n, 7)
-    alpha, beta, gamma = euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
+    """The same as the loop `wigner_angles`: cos α, sin α, cos γ, sin γ, cos β, cos β/2, sin β/2."""  # (n, 9) -> (n, 7)
+    alpha, beta, gamma = euler_angles(nearest_rotations(X))
     around = [function(angle) for angle in (alpha, gamma) for function in (np.cos, np.sin)]
     return np.stack([*around, np.cos(beta), np.cos(beta / 2), np.sin(beta / 2)], axis=1)

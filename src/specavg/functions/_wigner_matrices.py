@@ -1,10 +1,10 @@
-"""Real Wigner matrices: how spherical harmonics of one degree move when the sphere is rotated.
+"""Real Wigner matrices: how spherical harmonics of one degree change when the sphere is rotated.
 
-M(R) with Y(Rx) = M(R) Y(x), Y the basis of `Sphere(3)`: harmonics cos and sin of order j, listed as
-0, 1c, 1s, 2c, 2s, … . A rotation is Rz(α) Ry(β) Rz(γ); M(Rz) only turns each pair (jc, js) by j times its
-angle, and M(Ry) = exp(βL) keeps cosines and sines apart. In each of the two blocks L is, up to phases, i times
-a real symmetric tridiagonal matrix whose eigenvalues are *integers*, two apart: its eigenvectors are accurate
-at any degree, and the entries of M(Ry) become short Fourier series in β.
+M(R) is the matrix with Y(Rx) = M(R) Y(x). Y are the functions of `Sphere(3)` of one degree: cosines and sines of the
+orders j, listed as 0, 1c, 1s, 2c, 2s, … . A rotation is Rz(α) Ry(β) Rz(γ). M(Rz) turns each pair (jc, js) by j times
+the angle. M(Ry) = exp(βL) does not mix cosines with sines. In each of these two blocks L is, up to phases, i times a
+real symmetric tridiagonal matrix whose eigenvalues are *integers*, two apart. So its eigenvectors are accurate at any
+degree, and the entries of M(Ry) are short Fourier series in β.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 
 from specavg._arrays import Array
 
-_CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
+_CHUNK = 1 << 17  # entries of all matrices that are computed at a time: chosen so that they stay in cache
 
 
 def euler_angles(X: Array) -> tuple[Array, Array, Array]:
-    """α, β, γ with X = Rz(α) Ry(β) Rz(γ).
+    """The angles α, β, γ with X = Rz(α) Ry(β) Rz(γ).
 
-    γ is read off Rz(−α) X, so the three angles together rebuild X to rounding even at β = 0 and π, where α is
+    γ is computed from Rz(−α) X. So the three angles give X back up to rounding even at β = 0 and π, where α is
     arbitrary.
     """  # (n, 3, 3) -> (n,), (n,), (n,)
     alpha = np.arctan2(X[:, 1, 2], X[:, 0, 2])
@@ -61,12 +61,13 @@ def wigner_matrices(X: Array, degree: int) -> Array:
 
 
 def rotation_derivatives(degree: int) -> list[Any]:
-    """dM/dt of rotations around x, y and z at t = 0: sparse antisymmetric matrices of size 2l + 1."""
+    """The derivatives at t = 0 of M for the rotations by t around x, y and z: sparse antisymmetric matrices."""
+    # (2l + 1, 2l + 1) each
     from scipy.sparse import coo_array
 
     j = np.arange(1, degree + 1)
     cosine, sine = 2 * j - 1, 2 * j  # the places of jc and js; order 0 is at 0
-    a = 0.5 * np.sqrt((degree - j) * (degree + j + 1.0))[:-1]  # between j and j + 1
+    a = 0.5 * np.sqrt((degree - j) * (degree + j + 1.0))[:-1]  # the entries between the orders j and j + 1
     rows = np.concatenate([cosine[:1], cosine[1:], sine[1:]])
     columns = np.concatenate([0 * cosine[:1], cosine[:-1], sine[:-1]])
     values = np.concatenate([np.sqrt(0.5 * degree * (degree + 1.0)) + 0.0 * cosine[:1], a, a])  # no sine of order 0
@@ -92,7 +93,7 @@ def wigner_derivative(A: Array, degree: int) -> Array:
 
 
 def _fill(M: Array, alpha: Array, beta: Array, gamma: Array, degree: int) -> None:
-    """M(Rz(α)) M(Ry(β)) M(Rz(γ)), the middle one being diag(C, S) for cosines and sines."""
+    """Write M(Rz(α)) M(Ry(β)) M(Rz(γ)) to `M`; M(Ry(β)) has the blocks C of cosines and S of sines."""
     orders = np.arange(1, degree + 1)
     C = _series(degree, sines=False)(beta)  # (n, l + 1, l + 1)
     S = _series(degree, sines=True)(beta)  # (n, l, l)
@@ -113,18 +114,21 @@ def _fill(M: Array, alpha: Array, beta: Array, gamma: Array, degree: int) -> Non
 
 @dataclass(frozen=True)
 class _Series:
-    """One block of M(Ry(β)) as Fourier series: entries with j + k even are cosines of β, the others sines."""
+    """One block of M(Ry(β)), its entries as Fourier series in β.
+
+    Entries in row j and column k with even j + k are sums of cosines of β, the others are sums of sines.
+    """
 
     frequencies: Array  # (f,), μ ≥ 0
-    even: Array  # (f, e, e): j and k even places
-    odd: Array  # (f, o, o): both odd places
-    mixed: Array  # (f, e, o); the other half is minus its transpose
+    even: Array  # (f, e, e): the entries in even rows and columns
+    odd: Array  # (f, o, o): those in odd rows and columns
+    mixed: Array  # (f, e, o): those in even rows and odd columns; those in odd rows are minus the transpose
 
     def __call__(self, beta: Array) -> Array:
         n, (e, o) = len(beta), self.mixed.shape[1:]
         f = len(self.frequencies)
-        turns = beta[:, None] * self.frequencies
-        cosines, sines = np.cos(turns), np.sin(turns)
+        angles = beta[:, None] * self.frequencies
+        cosines, sines = np.cos(angles), np.sin(angles)
         block = np.empty((n, e + o, e + o))
         block[:, 0::2, 0::2] = (cosines @ self.even.reshape(f, -1)).reshape(n, e, e)
         block[:, 1::2, 1::2] = (cosines @ self.odd.reshape(f, -1)).reshape(n, o, o)
@@ -136,9 +140,9 @@ class _Series:
 
 @lru_cache(maxsize=256)
 def _series(degree: int, *, sines: bool) -> _Series:
-    """The series of exp(βL) for L[j+1, j] = a_j = −L[j, j+1], j from 0 (cosines) or 1 (sines) to l.
+    """The series of exp(βL), where L[j+1, j] = a_j = −L[j, j+1] for orders j from 0 (cosines) or 1 (sines) to l.
 
-    With phases i^j, L is i times the symmetric T of off-diagonal a_j; T = V diag(μ) Vᵀ, and
+    With phases i^j, L is i times the symmetric matrix T with the off-diagonal a_j. T is V diag(μ) Vᵀ, and
     V[j, −μ] = (−1)^j V[j, μ].
     """
     from scipy.linalg import eigh_tridiagonal
@@ -148,7 +152,7 @@ def _series(degree: int, *, sines: bool) -> _Series:
     if not sines:
         a[0] *= np.sqrt(2)  # order 0 has no sine beside it
     size = len(a) + 1
-    vectors = np.ones((1, 1))  # a matrix of one entry has no off-diagonal, which SciPy 1.12 refuses
+    vectors = np.ones((1, 1))  # SciPy 1.12 refuses a matrix of one entry, which has no off-diagonal
     if size > 1:
         _, vectors = eigh_tridiagonal(np.zeros(size), a, lapack_driver="stev")
     mu = np.arange(-(size - 1), size, 2.0)  # the eigenvalues, exactly

@@ -1,4 +1,4 @@
-"""Sums over choices of copies: states grow copy by copy, E(S) += Σ_a ψ_a(x_i) E(S without a), in place."""
+"""Sums over distinct copies, computed copy by copy (`CopyByCopy`): E(S) += Σ_a ψ_a(x_i) E(S without a), in place."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from specavg.functions.loops._feature_rows import add_multiple
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import dot, fill
 
-TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
+TILE = 8  # copies whose coordinates are read together: a cache line of each point has 8 numbers
 
 
 @helper(fastmath=SAFE)
 def grow1(out: Any, a: Any, b: Any, B: int) -> None:
+    """Add the products of the rows a and b to `out`."""
     for j in range(B):
         out[j] += a[j] * b[j]
 
 
 @helper(fastmath=SAFE)
 def grow2(out: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> None:
+    """Add the products of the rows a and b, and of c and d, to `out`."""
     for j in range(B):
         out[j] = out[j] + a[j] * b[j] + c[j] * d[j]
 
 
 @helper(fastmath=True)
 def norm(point: Any) -> float:
-    """The norm of one point: the order of the sum depends on the number of coordinates only."""
+    """The norm of one point. The order in which squares are added depends on the number of coordinates only."""
     total = 0.0
     for i in range(len(point)):
         total += point[i, 0] * point[i, 0]
@@ -37,7 +39,10 @@ def norm(point: Any) -> float:
 
 @helper(fastmath=SAFE)
 def coordinates(table: Any, X: Any, start: int, first: int, last: int, scale: Any, x: Any, B: int) -> None:
-    """Rows of x: the coordinates of copies first..last at one block of points, padded with the last point."""
+    """Write the coordinates of the copies first, …, last − 1 at one block of points to the rows of x.
+
+    They are multiplied by `scale`, one number for each point, and on tori reduced to |x| ≤ 1/2.
+    """
     n = len(X)
     for b in range(B):
         point = X[min(start + b, n - 1)]
@@ -54,7 +59,7 @@ def coordinates(table: Any, X: Any, start: int, first: int, last: int, scale: An
 
 @helper()
 def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any, nodes: Any) -> None:
-    """The states at one block of points."""
+    """Write the states at one block of points, after all copies, to `nodes`; the other arrays are work space."""
     n, m, given = X.shape
     table, states, starts, entries = program.table, program.states, program.starts, program.entries
     nodes[:, :] = 0.0
@@ -74,7 +79,7 @@ def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any,
             if i % TILE == 0:
                 coordinates(table, X, start, i, min(i + TILE, m), scale, x, B)
             fill(table, x[i % TILE : i % TILE + 1], x, B, T)
-        while begin > 0 and program.sizes[begin - 1] <= i + 1:  # larger states are still zero
+        while begin > 0 and program.sizes[begin - 1] <= i + 1:  # states of more than i + 1 factors are still zero
             begin -= 1
         for k in range(begin, len(states)):
             node, e, end = nodes[states[k]], starts[k], starts[k + 1]
@@ -87,7 +92,7 @@ def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any,
 
 @helper()
 def _room(program: Any, X: Any, B: int) -> Any:
-    """Work space: scale, coordinates, table, states, data."""
+    """Work space for a block: scale, x, T and nodes of `_block`, and a row for data or a combination."""
     a = 1 + TILE
     b = a + max(len(program.table.operations), X.shape[2]) + 1
     work = np.empty((b + len(program.starts) + 1, B + PAD))
@@ -97,7 +102,7 @@ def _room(program: Any, X: Any, B: int) -> Any:
 
 @loop
 def copies_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
-    """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
+    """Add Φᵀ Y to `out` (q, dim)."""
     n, outputs = len(X), program.outputs
     scale, x, T, nodes, w = _room(program, X, B)
     for start in range(0, n, B):
@@ -112,7 +117,7 @@ def copies_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 
 @loop
 def copies_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
-    """Put Φ Cᵀ in `out` (n, q), for one chunk of rows."""
+    """Put Φ Cᵀ in `out` (n, q); C is of shape (q, dim)."""
     n, outputs = len(X), program.outputs
     scale, x, T, nodes, w = _room(program, X, B)
     for start in range(0, n, B):
@@ -127,12 +132,12 @@ def copies_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
 
 @loop
 def copies_values(program: Any, X: Any, B: int, out: Any) -> None:
-    """Put Φ in `out` (n, dim), for one chunk of rows."""
+    """Put Φ in `out` (n, dim)."""
     n, outputs = len(X), program.outputs
     scale, x, T, nodes, _ = _room(program, X, B)
     for start in range(0, n, B):
         _block(program, X, start, B, scale, x, T, nodes)
-        for first in range(0, len(outputs), 16):  # tile by tile, as in `transpose`
+        for first in range(0, len(outputs), 16):  # 16 functions at a time, as in `transpose`
             for b in range(min(B, n - start)):
                 for k in range(first, min(first + 16, len(outputs))):
                     out[start + b, k] = nodes[outputs[k], b]

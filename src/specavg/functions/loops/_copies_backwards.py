@@ -1,13 +1,15 @@
-"""The reverse pass of sums over distinct copies: derivatives of a combination by the coordinates of every copy.
+"""Derivatives of combinations of sums over distinct copies by the coordinates of every copy: a reverse pass.
 
-Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, and the values of states that others grow from are kept.
-Backwards, from the last copy to the first, bar(T) is the derivative of the combination by the state T; it follows from
-the states that grow from T: bar(T) += Σ_a ψ_a(x_i) bar(T with a). The derivative by ψ_a(x_i) is the sum over all T of
-E(T) before copy i times bar(T with a). Four neighbours of a chain (`CopyChains`) share a loop, which reads each row
-once. With many copies states are kept for a stretch of them at a time, and are computed twice.
+Forwards, from the first copy to the last, the states grow: E(S) += Σ_a ψ_a(x_i) E(S without a). The values of all
+states that others grow from are kept after each copy. Backwards, from the last copy to the first, bar(S) is the
+derivative of the combination by the state of S. It follows from the states that grow from S:
+bar(S) += Σ_a ψ_a(x_i) bar(S with a). The derivative by ψ_a(x_i) is the sum, over all S, of E(S) before copy i times
+bar(S with a). Four neighbours in a chain (`CopyChains`) are computed in one pass, which reads each row once. Where the
+states of all copies take too much memory, they are kept for a stretch of copies at a time, and are computed twice.
 
-A row of the one-copy functions has four parts at a fixed distance, so that the compiler sees that they do not overlap:
-ψ_a, the derivative by it, the function that chains are repeated by, and the derivative by that one.
+In the reverse pass a row of a one-copy function ψ_a has four parts, at a fixed distance `ROW` so that the compiler sees
+that they do not overlap: ψ_a, the derivative of the combination by it, the function `along` of the chains, and what ψ_a
+adds to the derivative by `along`.
 """
 
 from __future__ import annotations
@@ -21,16 +23,20 @@ from specavg.functions.loops._copies import TILE, coordinates, grow1, norm
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 
-# Points: gradients on T^40 under S_40 (250 functions) take 8.8 µs a point in blocks of 64 and 12 µs in 128 to 256,
-# where the states of all copies are no longer kept (`_STATES_BYTES`); T^10 takes 1.6 µs and T^100 23 µs in all of them.
+# Points of a block. Gradients on T^40 under S_40 (250 functions) take 8.8 µs a point in blocks of 64, and 12 µs in
+# blocks of 128 to 256, in which the states of all copies are no longer kept (`_STATES_BYTES`). T^10 takes 1.6 µs and
+# T^100 23 µs in blocks of all these sizes.
 BLOCK = 64
-ROW = BLOCK + PAD
+ROW = BLOCK + PAD  # numbers of a row, or of one of the four parts of a row
 _FULL_TURN = float(2 * np.pi)
 
 
 @helper()
 def _load(table: Any, X: Any, start: int, B: int, copies: Any, scale: Any, x: Any, T: Any) -> None:
-    """The values of the one-copy functions on a range of copies, its first and the one after its last, at a block."""
+    """Write the values of the one-copy functions at one block of points to T, for each copy of a range.
+
+    `copies` has the first copy and the one after the last. `x` is written too: the coordinates of these copies.
+    """
     n, (first, last) = len(X), copies
     for i in range(first, last):
         now = T[i - first]
@@ -47,6 +53,10 @@ def _load(table: Any, X: Any, start: int, B: int, copies: Any, scale: Any, x: An
 
 @helper(fastmath=SAFE)
 def _grown4(old: Any, m: Any, a: Any, b: Any, new: Any, B: int) -> None:
+    """Four neighbours of a chain after one more copy, from the chain before it and from another chain m.
+
+    a is the value of `along` at the copy, and b that of the function by which the other chain differs.
+    """
     for j in range(B):
         new[3 * ROW + j] = old[4 * ROW + j] + a[j] * old[3 * ROW + j] + b[j] * m[3 * ROW + j]
         new[2 * ROW + j] = old[3 * ROW + j] + a[j] * old[2 * ROW + j] + b[j] * m[2 * ROW + j]
@@ -56,20 +66,21 @@ def _grown4(old: Any, m: Any, a: Any, b: Any, new: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _grown1(old: Any, m: Any, a: Any, b: Any, new: Any, B: int) -> None:
+    """`_grown4` for one state."""
     for j in range(B):
         new[j] = old[ROW + j] + a[j] * old[j] + b[j] * m[j]
 
 
 @helper()
 def _forwards(program: Any, i: int, T: Any, old: Any, new: Any, B: int) -> None:
-    """The states after copy i from those before it."""
+    """Write the kept states after copy i to `new`, from those before it in `old`; T has the one-copy values."""
     chains, starts, links = program.chains, program.starts, program.links
     a, zeros, nothing = T[program.along], T[len(T) - 2], old[(program.kept - 4) * ROW :]
     for c in range(len(chains)):
         first, size = chains[c, 0], chains[c, 2]
         high = min(chains[c, 1], i + 2 - size)
         if size > i + 1:
-            break  # larger states are still zero
+            break  # states of more than i + 1 factors are still zero
         e, k, b, m = starts[c], 0 if size > 0 else 1, zeros, nothing
         if size > 0:
             b, m = T[links[e, 0]], old[(links[e, 1] + 1) * ROW :]
@@ -88,7 +99,11 @@ def _forwards(program: Any, i: int, T: Any, old: Any, new: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _pull4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
-    """Derivatives by four neighbours of a chain, from those by the state after each and by states of another chain."""
+    """Go back by one copy in four neighbours of a chain.
+
+    Their derivatives `bar` follow from those of the next state in the chain, and of the states m of another chain. E
+    are the states before the copy, and T is the row, with its four parts, of the function by which m differs.
+    """
     for j in range(B):
         b, a = T[j], T[2 * ROW + j]
         n0, n1, n2, n3, n4 = bar[j], bar[ROW + j], bar[2 * ROW + j], bar[3 * ROW + j], bar[4 * ROW + j]
@@ -104,6 +119,7 @@ def _pull4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _pull1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    """`_pull4` for one state."""
     for j in range(B):
         after, other, e = bar[ROW + j], m[j], E[j]
         bar[j] = bar[j] + T[2 * ROW + j] * after + T[j] * other
@@ -113,6 +129,7 @@ def _pull1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _pull_other(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    """What one more other chain m adds in `_pull1`."""
     for j in range(B):
         bar[j] += T[j] * m[j]
         T[ROW + j] += E[j] * m[j]
@@ -120,7 +137,10 @@ def _pull_other(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
 
 @helper()
 def _pull(bar: Any, E: Any, m: Any, moves: bool, T: Any, low: int, high: int, B: int) -> None:
-    """Derivatives by the states low..high of a chain; where no other chain `moves` along, `m` is a row of zeros."""
+    """`_pull4` or `_pull1` for the states low, …, high − 1 of a chain.
+
+    If `moves`, m is another chain, of which the states at the same places are read; else m is four rows of zeros.
+    """
     k = low
     while k + 4 <= high:
         _pull4(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
@@ -132,13 +152,13 @@ def _pull(bar: Any, E: Any, m: Any, moves: bool, T: Any, low: int, high: int, B:
 
 @helper()
 def _backwards(program: Any, i: int, T: Any, E: Any, bar: Any, B: int) -> None:
-    """Go back by copy i: the derivatives by its one-copy functions, in the second and fourth parts of their rows."""
+    """Go back by copy i: change `bar`, and add the derivatives by the one-copy functions at copy i to their rows T."""
     chains, ends, grown, zeros = program.chains, program.ends, program.grown, len(T) - 2
     nothing = bar[(program.rows - 4) * ROW :]
-    for c in range(len(chains)):  # smaller states first: derivatives by larger ones must still be the old ones
+    for c in range(len(chains)):  # smaller states first: they read the derivatives by larger ones as they were
         size = chains[c, 2]
         if size > i:
-            break  # zero before this copy
+            break  # states of more than i factors are zero before copy i
         count, g, end = min(chains[c, 1], i + 1 - size), ends[c], ends[c + 1]
         mine, before = bar[(chains[c, 3] + 1) * ROW :], E[(chains[c, 0] + 1) * ROW :]
         both = 0
@@ -154,7 +174,7 @@ def _backwards(program: Any, i: int, T: Any, E: Any, bar: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _begin(along: int, T: Any, now: Any, B: int) -> None:
-    """The four parts of each row, without derivatives yet."""
+    """Write the four parts of the row of each one-copy function to `now`, with zero for the derivatives."""
     a = T[along]
     for f in range(len(T) - 1):
         value, row = T[f], now[f]
@@ -167,7 +187,7 @@ def _begin(along: int, T: Any, now: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _gather(along: int, T: Any, B: int) -> None:
-    """All derivatives by the function that chains are repeated by, together."""
+    """Add what all rows have for the derivative by the function `along` to its own row."""
     total = T[along]
     for f in range(len(T) - 1):
         row = T[f]
@@ -177,7 +197,7 @@ def _gather(along: int, T: Any, B: int) -> None:
 
 @helper()
 def _other_wave(table: Any, f: int) -> int:
-    """The row of the sine, if row f is a cosine, or of the cosine; -1 if the table does not have it."""
+    """The row with the sine of the same frequency if row f is a cosine, or with the cosine if it is a sine; else −1."""
     ops, ab = table.operations, table.constants
     for g in range(len(ops)):
         if ops[g, 0] == COSINE + SINE - ops[f, 0] and ab[g, 0] == ab[f, 0]:
@@ -187,7 +207,10 @@ def _other_wave(table: Any, f: int) -> int:
 
 @helper(fastmath=SAFE)
 def _slope(table: Any, x: Any, T: Any, slopes: Any, out: Any, B: int) -> None:
-    """Σ_a (derivative by ψ_a) ψ_a', with the slopes of all one-copy functions of a coordinate in `slopes`."""
+    """Write Σ_a (derivative by ψ_a) · ψ_a′(x), for all one-copy functions of a coordinate x, to `out`.
+
+    `slopes` is work space for the ψ_a′; its last row has to be zero.
+    """
     ops, ab = table.operations, table.constants
     for j in range(B):
         out[j] = 0.0
@@ -206,7 +229,7 @@ def _slope(table: Any, x: Any, T: Any, slopes: Any, out: Any, B: int) -> None:
                 for j in range(B):
                     slope[j] = ANGLE * a * cosine(a * x[j])
         else:
-            first, one, two = T[ops[f, 2]], slopes[ops[f, 2]], slopes[ops[f, 3]]  # -1 is the slope of 1, the last row
+            first, one, two = T[ops[f, 2]], slopes[ops[f, 2]], slopes[ops[f, 3]]  # −1 is the last row, that of 1
             for j in range(B):
                 slope[j] = a * (first[j] + x[j] * one[j]) + b * two[j]
         for j in range(B):
@@ -215,6 +238,7 @@ def _slope(table: Any, x: Any, T: Any, slopes: Any, out: Any, B: int) -> None:
 
 @helper()
 def _copy(row: Any, out: Any) -> None:
+    """Copy an array of one axis."""
     for j in range(len(row)):
         out[j] = row[j]
 
@@ -223,11 +247,19 @@ def _copy(row: Any, out: Any) -> None:
 def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> None:
     """Put the derivatives of Σ c φ by the coordinate of each copy in `out` (n, m, 1, q).
 
-    C is (q, 1, dim), or (q, n, dim) where every point has coefficients of its own.
+    Where X has the values of the one-copy functions, these are the derivatives by all values, in `out` (n, m, A, q).
 
-    Where the values of the one-copy functions are given, those by all of these values, in `out` (n, m, A, q). States
-    are kept for `stretch` copies at a time, and at the beginning of each stretch, from which they are computed again on
-    the way back.
+    Parameters
+    ----------
+    program : CopyChains
+    X : array of shape (n, m, 1) or (n, m, A)
+        The coordinate of each copy, or the values of the A one-copy functions at each copy.
+    C : array of shape (q, 1, dim) or (q, n, dim)
+        The coefficients c, the same for all points or for each point.
+    stretch : int
+        After how many copies the states are kept at a time. They are also kept at the beginning of each stretch, from
+        where they are computed again on the way back.
+    out : array
     """
     n, m, given = X.shape
     B = BLOCK
@@ -237,8 +269,8 @@ def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> Non
     begin = np.zeros((stretches, program.kept * ROW))  # the states before the first copy of each stretch
     bar = np.zeros(program.rows * ROW)
     x, scale, slopes = np.zeros((stretch, ROW)), np.zeros(ROW), np.zeros((A + 1, ROW))
-    total = np.zeros((8, ROW))  # the slopes by eight copies: a cache line of each point is written whole
-    now = np.zeros((A + 2, 4 * ROW))  # the one-copy functions of one copy, with derivatives by them
+    total = np.zeros((TILE, ROW))  # the derivatives by eight copies, which are written together
+    now = np.zeros((A + 2, 4 * ROW))  # the rows of the one-copy functions at one copy, with four parts each
     T[:, A + 1, :] = 1.0
     now[A + 1, :ROW] = 1.0
     before[:, ROW : ROW + B] = 1.0
@@ -260,12 +292,12 @@ def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> Non
                 for b in range(inside):
                     for k in range(len(outputs)):
                         bar[outputs[k] * ROW + b] += C[column, start + b, k]
-            for step in range(2 * stretches - 1):  # forth through all stretches, then back through all but the last
+            for step in range(2 * stretches - 1):  # forwards through all stretches, then backwards from the last one
                 s = step if step < stretches else 2 * (stretches - 1) - step
                 first, last = s * stretch, min((s + 1) * stretch, m)
                 if column == 0 or stretches > 1:
                     if stretches > 1 and first < program.largest:
-                        before[:, 2 * ROW :] = 0.0  # larger states than copies are not written to
+                        before[:, 2 * ROW :] = 0.0  # states of more factors than copies are not written
                     _copy(begin[s], before[0])
                     _load(table, X, start, B, (first, last), scale, x, T)
                     for i in range(first, last - 1 if step >= stretches - 1 else last):
@@ -282,9 +314,9 @@ def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> Non
                             for b in range(inside):
                                 out[start + b, i, a, column] = now[a, ROW + b]
                         continue
-                    _slope(table, x[i - first], now, slopes, total[i % 8], B)
-                    if i % 8 == 0 or i == first:
-                        top = min(i - i % 8 + 8, last)
+                    _slope(table, x[i - first], now, slopes, total[i % TILE], B)
+                    if i % TILE == 0 or i == first:
+                        top = min(i - i % TILE + TILE, last)
                         for b in range(inside):
                             for k in range(i, top):
-                                out[start + b, k, 0, column] = table.scale[0] * total[k % 8, b]
+                                out[start + b, k, 0, column] = table.scale[0] * total[k % TILE, b]

@@ -1,4 +1,4 @@
-"""From a block of values, one row a function, to the rows of a table of features, one row a point."""
+"""Writing a block of values, in which each function is a row, to a table in which each point is a row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from specavg.functions.loops._jit import SAFE, helper
 
 @helper()
 def transpose(values: Any, count: int, out: Any) -> None:
-    """The first `count` columns of `values` as rows of `out`, tile by tile: a cache line is used whole."""
+    """Write the first `count` columns of `values` to the rows of `out`, 16 functions at a time.
+
+    A cache line of `out` has 8 numbers, and is then written at once.
+    """
     for first in range(0, out.shape[1], 16):
         last = min(first + 16, out.shape[1])
         for b in range(count):
@@ -20,16 +23,25 @@ def transpose(values: Any, count: int, out: Any) -> None:
 
 @helper(fastmath=SAFE)
 def add_multiple(out: Any, c: float, a: Any, B: int) -> None:
-    """Add c times a row to another."""
+    """Add c times the row a to the row `out`."""
     for j in range(B):
         out[j] += c * a[j]
 
 
 @helper()
 def finish(values: Any, mixing: Any, mixed: Any, count: int, out: Any) -> None:
-    """Rows of `out` for `count` points: the values, or sparse combinations of them, mixed[c] = Σ weight · values[row].
+    """Write the values at `count` points, or sparse combinations of them, to the rows of `out`.
 
-    Combination c has the entries starts[c]..starts[c + 1] of `mixing`; no starts, no combinations.
+    Parameters
+    ----------
+    values : array of shape (functions, B)
+    mixing : Mixing
+        The sparse matrix of the combinations; for `NO_MIXING` the values are written.
+    mixed : array of shape (combinations, B)
+        Work space.
+    count : int
+        The number of points.
+    out : array of shape (count, functions or combinations)
     """
     starts, rows, weights = mixing.starts, mixing.rows, mixing.weights
     if len(starts) == 0:

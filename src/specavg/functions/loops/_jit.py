@@ -1,9 +1,9 @@
-"""Compilation with a cache on disk that notices every change of the loops.
+"""Compilation with a cache on disk that notices every change of a file in `loops`.
 
-Numba's cache watches the file of the function that is called, and no other: after a change to a helper in another file,
-or an upgrade of the package, it would go on running the old machine code. Here a digest of all sources of this
-package is part of the name under which a function is cached, so that any change compiles anew. Where the package's
-folder cannot be written, numba itself turns to the cache of the user; where there is none either, nothing is cached.
+Numba's cache notices changes of the file of the function that is called, and of no other file: after a change to a
+helper in another file, or an upgrade of the package, it would run the old machine code. Here the name under which a
+function is cached contains a digest of all files in `loops`, so that any change of them compiles anew. Where the folder
+of the package cannot be written to, Numba uses the cache folder of the user; where there is none, nothing is cached.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 
 from numba import njit
 
-# Rounding must be the same for a point wherever it stands in a block: products may be fused, sums not reordered.
+# Flags of LLVM with which the rounding at a point does not depend on its place in a block: a product and a sum may be
+# fused, and signs of zeros may be ignored, but sums may not be reordered.
 SAFE = frozenset({"contract", "nsz"})
-PAD = 8  # numbers after each row of a block: rows of a whole number of pages would fall on the same cache sets
+PAD = 8  # unused numbers after each row of a block: without them rows a power of two apart would share cache sets
 
 
 def _digest() -> str:
-    """A short name for the text of all sources of this package."""
+    """A short hash of the text of all files in `loops`."""
     text = hashlib.sha256()
     for source in sorted(resources.files(__name__.rpartition(".")[0]).iterdir(), key=lambda file: file.name):
         if source.name.endswith(".py"):
@@ -34,7 +35,7 @@ digest = _digest()
 
 def loop(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python."""
-    # Numba names the cached file after `__qualname__`, as it does for any function: no part of numba is replaced.
+    # Numba names the cached file after `__qualname__`.
     function.__qualname__ = f"{function.__qualname__}_{digest}"
     try:
         return njit(nogil=True, cache=True)(function)
@@ -43,19 +44,19 @@ def loop(function: Callable[..., Any]) -> Any:
 
 
 def helper(*, fastmath: bool | frozenset[str] = False, early: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that becomes part of the loops that call it, and is stored with them only.
+    """Compile a function that is inlined in the loops that call it, and is cached as a part of them.
 
     Parameters
     ----------
     fastmath : bool or frozenset of str
-        `SAFE`, or True where the order of a sum may change.
+        `SAFE`, or True where the terms of a sum may be added in another order.
     early : bool
-        Put in place before types are known, which small formulas inside a loop need to be vectorised.
+        Whether the function is inlined before types are known. Small formulas inside a loop are vectorised only then.
 
     Notes
     -----
-    Without inlining, a process that compiles would call the helper's own machine code, one that loads from the
-    cache the copy inside its caller, and the two would round differently.
+    Without inlining, a process that compiles would call the machine code of the helper itself, and a process that loads
+    from the cache would call the copy inside the caller. The two would round differently.
     """
     options: dict[str, Any] = {"inline": "always"} if early else {"forceinline": True}
     flags = set(fastmath) if isinstance(fastmath, frozenset) else fastmath

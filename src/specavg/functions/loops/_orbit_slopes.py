@@ -1,7 +1,7 @@
-"""Derivatives of sums of products, each product in one sum, by all coordinates: no product's own derivatives are kept.
+"""Derivatives by all coordinates of sums of products, as over orbits, where each product is part of one sum.
 
-A sum over an orbit has far fewer derivatives than its products have together. With them in between, the derivatives of
-495 sums of 8008 products of ten coordinates took 27 times as long.
+The derivatives of a product are added to those of its sum at once, and are not stored: a sum has far fewer derivatives
+than its products have together. Storing them took 27 times as long for 495 sums of 8008 products of ten coordinates.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import load, times
 from specavg.functions.loops._tree_slopes import fill_slopes
 
-_FEW = 8  # points at a time where every function is wanted: their derivatives stay in cache for 500 functions
+_FEW = 8  # points of a block: the derivatives of 500 sums at 8 points stay in cache
 
 
 @helper()
 def _room(table: Any, d: int, B: int) -> Any:
-    """Coordinates, factors and their slopes; the last rows are the constant 1 and its slope."""
+    """Work space for a block: coordinates, and factors and their derivatives, with the constant 1 in their last row."""
     a = d + len(table.operations) + 1
     work = np.zeros((a + len(table.operations) + 1, B + PAD))
     work[a - 1, :] = 1.0
@@ -28,22 +28,27 @@ def _room(table: Any, d: int, B: int) -> Any:
 
 @helper(fastmath=SAFE)
 def _add(out: Any, c: float, a: Any, b: Any) -> None:
+    """Add c times the products of two rows to `out`."""
     for j in range(_FEW):
         out[j] += c * a[j] * b[j]
 
 
 @loop
 def orbit_slopes(tree: Any, X: Any, label: Any, weights: Any, out: Any) -> None:
-    """Add weights[slot]·∂φ_slot to `out[:, label[slot]]` (n, p, d), for one chunk of rows; no label, no function."""
+    """Add weights[slot] · ∇φ_slot to out[:, label[slot]], for all functions; `out` is of shape (n, p, d).
+
+    label[slot] is the sum that a function is part of, or −1 for functions that are in none.
+    """
     n, d = X.shape
     nodes, starts, leaves, ops = tree.nodes, tree.starts, tree.leaves, tree.table.operations
     B = _FEW
     x, T, D = _room(tree.table, d, B)
-    # partial[depth, l]: the product at that depth, its factor at depth l replaced by the slope; l = 0: nothing replaced
+    # partial[depth, l] is the product at that depth with the derivative in place of its factor at depth l; for l = 0 it
+    # is the product itself.
     partial = np.zeros((tree.depth, tree.depth, B))
-    coordinate = np.zeros(tree.depth, dtype=np.int64)
+    coordinate = np.zeros(tree.depth, dtype=np.int64)  # of the factor at each depth
     sums = np.zeros((out.shape[1], d, B))
-    moved = np.ones((d, B))  # every coordinate by itself: a factor depends on one
+    moved = np.ones((d, B))  # all coordinates move at once: each factor depends on one of them
     one = moved[0]
     partial[0, 0, :] = 1.0
     for start in range(0, n, B):

@@ -1,13 +1,14 @@
-"""Spherical harmonics of S² of all degrees at once, by their recurrences.
+"""Spherical harmonics of S² of all degrees at once, by their recurrences (`Recurrence` of `_s2_harmonics`).
 
-The harmonic of degree k and order j is s_j · p_{k−j}(z) times the real or imaginary part of (x + iy)^j, with p
-orthonormal polynomials for the order j + 1/2. For each order the powers of x + iy are multiplied into the data
-once; the recurrence in z then yields a dot product a degree. Degrees follow one another, k² functions before
-degree k, listed as 0, 1c, 1s, 2c, 2s, … .
+The harmonic of degree k and order j is s_j p_{k−j}(z) times the real or imaginary part of (x + iy)^j, with orthonormal
+polynomials p for the order j + 1/2. For each order the data are multiplied by the power of x + iy once; each step of
+the recurrence in z then gives one degree, and sums need a dot product with it. The functions of degree k begin at place
+k², and are listed as 0, 1c, 1s, 2c, 2s, … .
 
-Near the poles (x + iy)^j is as small as p is large: at high degrees neither is a float, though their product is. Each
-point then has E powers of 2^400 that its power of x + iy lacks. While E > 0 its products are too small to count; where
-p has grown by 2^200, 2^400 is taken from p and from E.
+Near the poles (x + iy)^j is as small as p is large: at high degrees neither fits in a float, though their product does.
+Above degree `PLAIN`, the power of x + iy of each point is therefore stored as a float times 2^(−400 E), with an integer
+E ≥ 0 (`lacking`). While E > 0, the products with p are too small to count. Where p has grown above 2^200, it is divided
+by 2^400, and E becomes smaller by one (`left`).
 """
 
 from __future__ import annotations
@@ -17,24 +18,28 @@ from typing import Any
 import numpy as np
 
 from specavg.functions.loops._feature_rows import transpose
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import times
 
-PLAIN = 1000  # up to this degree p stays below 2^700
-_STEPS = 32  # steps of the recurrence between two checks of its size: it grows by less than 2^260 at degree 4000
-_UNIT, _LARGE = 2.0**400, 2.0**200
+PLAIN = 1000  # the highest degree without scaling, as `_PLAIN_DEGREE` of `_s2_harmonics`: p stays below 2^700
+_STEPS = 32  # steps of the recurrence between two checks of its size: they grow it by less than 2^260 at degree 4000
+_UNIT, _LARGE = 2.0**400, 2.0**200  # what numbers are scaled by, and the size of p above which they are
 
 
 @helper()
 def _rows(B: int) -> Any:
-    """Room for one block: the point, a power of x + iy, its weighted parts, two of a recurrence, the data, E twice."""
-    w = np.empty((12, B + 8))
+    """Work space for a block, 12 rows.
+
+    In the order of the rows: x, y, z; re and im of a power of x + iy; f and g, what these are multiplied to or summed
+    to; p and q, two steps of the recurrence; w, data or a combination; `lacking` and `left`, the E of both.
+    """
+    w = np.empty((12, B + PAD))
     return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]
 
 
 @helper(fastmath=SAFE)
 def load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
-    """A block of unit vectors, padded with the last point."""
+    """Write one block of points, divided by their norms and padded with the last point, to x, y and z."""
     n = len(X)
     for b in range(B):
         point = X[min(start + b, n - 1)]
@@ -57,7 +62,7 @@ def power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
 
 @helper()
 def _lift(re: Any, im: Any, lacking: Any, B: int) -> None:
-    """Keep a power of x + iy above 2^-400."""
+    """Multiply powers of x + iy below 2^-400 by 2^400, and add one to their E."""
     for b in range(B):
         if abs(re[b]) + abs(im[b]) < 1.0 / _UNIT:
             re[b] *= _UNIT
@@ -67,7 +72,7 @@ def _lift(re: Any, im: Any, lacking: Any, B: int) -> None:
 
 @helper()
 def _begin(lacking: Any, left: Any, f: Any, g: Any, B: int) -> None:
-    """Start a recurrence: what lacks units of 2^400 does not count yet."""
+    """Copy `lacking` to `left`, and set f and g to zero where E > 0: these products are too small to count."""
     for b in range(B):
         left[b] = lacking[b]
         if left[b] > 0.0:
@@ -77,7 +82,7 @@ def _begin(lacking: Any, left: Any, f: Any, g: Any, B: int) -> None:
 
 @helper()
 def _lower(p: Any, q: Any, f: Any, g: Any, left: Any, B: int) -> bool:
-    """Take 2^400 from recurrences that have grown, from sums of them, and from what lacks; whether a point has."""
+    """Divide p, q, f and g by 2^400, and take 1 from E, where E > 0 and p is above 2^200; whether any is."""
     some = False
     for b in range(B):
         if left[b] > 0.0 and max(abs(p[b]), abs(q[b])) > _LARGE:
@@ -92,14 +97,14 @@ def _lower(p: Any, q: Any, f: Any, g: Any, left: Any, B: int) -> bool:
 
 @helper(fastmath=SAFE)
 def _step(z: Any, u: float, v: float, p: Any, q: Any, B: int) -> None:
-    """The next of the recurrence in place of p: u·z·q − v·p."""
+    """Write the next step of the recurrence, u·z·q − v·p, in place of p."""
     for b in range(B):
         p[b] = u * z[b] * q[b] - v * p[b]
 
 
 @helper(fastmath=True)
 def _step_dots(z: Any, u: float, v: float, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
-    """A step of the recurrence in place of p, and its dot products with f and g."""
+    """`_step`, and the dot products of the new p with f and g."""
     a, c = 0.0, 0.0
     for b in range(B):
         new = u * z[b] * q[b] - v * p[b]
@@ -111,6 +116,7 @@ def _step_dots(z: Any, u: float, v: float, p: Any, q: Any, f: Any, g: Any, B: in
 
 @helper(fastmath=SAFE)
 def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> None:
+    """Write scale · re · w to f, and scale · im · w to g."""
     for b in range(B):
         f[b] = scale * re[b] * w[b]
         g[b] = scale * im[b] * w[b]
@@ -118,6 +124,7 @@ def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> No
 
 @helper(fastmath=SAFE)
 def add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
+    """Add c · p to f, and s · p to g."""
     for b in range(B):
         f[b] += c * p[b]
         g[b] += s * p[b]
@@ -125,7 +132,7 @@ def add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def step_add(z: Any, step: Any, p: Any, q: Any, coefficients: Any, f: Any, g: Any, B: int) -> None:
-    """A step of the recurrence in place of p, and its multiples added to f and g."""
+    """`_step` with (u, v) in `step`; multiples of the new p are added to f and g, with (c, s) in `coefficients`."""
     (u, v), (c, s) = step, coefficients
     for b in range(B):
         new = u * z[b] * q[b] - v * p[b]
@@ -136,13 +143,14 @@ def step_add(z: Any, step: Any, p: Any, q: Any, coefficients: Any, f: Any, g: An
 
 @helper(fastmath=SAFE)
 def _collect(total: Any, re: Any, im: Any, f: Any, g: Any, scale: float, B: int) -> None:
+    """Add scale · (re · f + im · g) to `total`."""
     for b in range(B):
         total[b] += scale * (re[b] * f[b] + im[b] * g[b])
 
 
 @loop
 def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
-    """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
+    """Add Φᵀ Y to `out` (q, (degree + 1)²), for the orders in `used` only."""
     degree, used, scale, u, v = program
     n = len(X)
     x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
@@ -183,7 +191,7 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 
 @loop
 def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
-    """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
+    """Put Φ Cᵀ in `out` (n, q); C is of shape (q, (degree + 1)²). Only the orders in `used` are read."""
     degree, used, scale, u, v = program
     n = len(X)
     x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
@@ -224,11 +232,11 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
 
 @loop
 def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
-    """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
+    """Put Φ in `out` (n, (degree + 1)²)."""
     degree, _, scale, u, v = program
     n = len(X)
     x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
-    values = np.empty((out.shape[1], B + 8))
+    values = np.empty((out.shape[1], B + PAD))
     w[:] = 1.0
     for start in range(0, n, B):
         load(X, start, B, x, y, z)

@@ -1,12 +1,13 @@
-"""Gradients of combinations of spherical harmonics of S², by the recurrence of the values.
+"""Gradients of combinations of spherical harmonics of S², by the recurrences of their values.
 
-With f = Σ_j s_j Re[(x − iy)^j (F_j(z) + i G_j(z))], F and G sums over degrees, the derivatives of the powers by x
-and y are j times the power before. Those of F_j and G_j by z are sums of the polynomials of the order j + 1: the
-derivative of a Gegenbauer polynomial is one of the next order. So one recurrence for each order serves the derivatives
-by x and y of its own functions and those by z of the order before, and both meet the same power of x + iy.
+A combination is f = Σ_j s_j Re[(x − iy)^j (F_j(z) + i G_j(z))], where F_j and G_j are sums over degrees. The
+derivatives of a power by x and y are j times the power before it. The derivatives of F_j and G_j by z are sums of the
+polynomials of the order j + 1, since the derivative of a Gegenbauer polynomial is one of the next order. So one
+recurrence for each order j has the derivatives by x and y of the functions of order j, and those by z of the functions
+of order j − 1. Both are multiplied by the same power of x + iy.
 
-Of the gradient in R³ the radial part is taken away: e_z − z·(x, y, z) is (−zx, −zy, x² + y²), which vanishes at the
-poles as fast as derivatives by z grow.
+The radial part of the gradient in R³ is removed: the tangential part of e_z is (−zx, −zy, x² + y²), which vanishes at
+the poles as fast as derivatives by z grow.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._s2 import add_two, load, power, step_add
 
 
 @helper(fastmath=SAFE)
 def _collect(total: Any, re: Any, im: Any, F: Any, B: int) -> None:
+    """Add the products of a power of x + iy with the rows F, sums over degrees, to the three derivatives in `total`."""
     f, g, df, dg, tx, ty, tz = F[0], F[1], F[2], F[3], total[0], total[1], total[2]
     for b in range(B):
         tx[b] += re[b] * f[b] + im[b] * g[b]
@@ -31,13 +33,14 @@ def _collect(total: Any, re: Any, im: Any, F: Any, B: int) -> None:
 
 @loop
 def s2_gradient_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
-    """Put the tangential gradient of Φ Cᵀ in `out` (n, 3, q), for one chunk of rows.
+    """Put the tangential gradients of q combinations in `out` (n, 3, q).
 
-    C is of shape (q, 2, (degree + 1)²): coefficients of derivatives by x and y, and by z, as `S2Harmonics` makes them.
+    C is of shape (q, 2, (degree + 1)²). At the place of degree k and order j, C[:, 0] has the coefficients of p_{k−j}
+    in the derivatives by x and y, and C[:, 1] those in the derivatives by z of the functions of order j − 1.
     """
     degree, used, _, u, v = program
     n = len(X)
-    work = np.empty((14, B + 8))
+    work = np.empty((14, B + PAD))
     x, y, z, re, im, F, total = work[0], work[1], work[2], work[3], work[4], work[5:9], work[11:14]
     for start in range(0, n, B):
         load(X, start, B, x, y, z)

@@ -1,10 +1,11 @@
-"""Products of factors along a tree: sums against data, combinations and values, block by block.
+"""Products of factors along a tree (`ProductTree`): sums against data, combinations and values, block by block.
 
-Every function is its parent times one factor. Inner nodes are visited depth first, so only one product per depth
-is alive; leaves are dot products with their parent and are never stored. Combinations run through the same tree
-backwards, as in Horner's rule: c + Σ factor · (value of the child).
+Every node is its parent times one factor, a row of the `FactorTable`. Inner nodes are visited depth first, so that only
+one product for each depth is kept, in `stack`. Leaves are not kept: sums need only the dot product of the parent and
+the factor. Combinations go through the same tree from the last node to the first, as in Horner's rule: the value of a
+node is its coefficient plus the sum, over its children, of factor · (value of the child).
 
-Factors are functions of single coordinates at one block of points, the rows of a `FactorTable`.
+`slot` is the place of a node among the functions, or −1, and T[f] is factor f at the points of a block.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is t
 
 @helper(fastmath=SAFE, early=True)
 def _quarter(u: float) -> float:
-    """The sine of 2πu for |u| ≤ 1/4: an odd polynomial, interpolated at Chebyshev points; error 1e-16."""
+    """The sine of 2πu for |u| ≤ 1/4, by an odd polynomial that interpolates it at Chebyshev points; error 1e-16."""
     v = u * u
     p = 0.10089695501646812
     p = p * v - 0.7177337921413454
@@ -39,20 +40,32 @@ def _quarter(u: float) -> float:
 
 @helper(fastmath=SAFE, early=True)
 def cosine(x: float) -> float:
-    """The cosine of 2πx: exactly even and periodic."""
+    """The cosine of 2πx. It is even, and of period 1, to the last bit."""
     return _quarter(0.25 - abs(x - np.rint(x)))
 
 
 @helper(fastmath=SAFE, early=True)
 def sine(x: float) -> float:
-    """The sine of 2πx: exactly odd."""
+    """The sine of 2πx. It is odd to the last bit."""
     r = x - np.rint(x)
     return _quarter(np.copysign(0.25 - abs(abs(r) - 0.25), r))
 
 
 @helper(fastmath=SAFE)
 def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
-    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
+    """Write all rows of a table of factors at one block of points to T.
+
+    Parameters
+    ----------
+    table : FactorTable
+    x : array of shape (d, B)
+        The coordinates.
+    radius2 : array of shape (d, B)
+        The sums x_1² + … + x_i². Only `SOLID_STEP` reads them.
+    B : int
+    T : array of shape (F + 1, B)
+        The rows. Its last row has to be 1: a number −1 of a row means it.
+    """
     ops, ab = table.operations, table.constants
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
@@ -64,7 +77,7 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
         elif op == SINE:
             for j in range(B):
                 row[j] = _ROOT2 * sine(a * xi[j])
-        else:  # one formula, and so one compiled loop, for all recurrences
+        else:  # one formula for all recurrences, so that it is compiled once
             first, second, other = T[f1], T[f2], T[-1]
             if op == PAIR:
                 other = x[k]
@@ -76,7 +89,17 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
 
 @helper(fastmath=SAFE)
 def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any, T: Any) -> None:
-    """One block of points as rows x[i], padded with the last point to B columns, and every row of the table there."""
+    """Read one block of points from X, and write its coordinates, sums of squares and factors.
+
+    Parameters
+    ----------
+    table : FactorTable
+    X : array of shape (n, d)
+    start, B : int
+        The first point of the block, and how many points it has. It is padded with the last point of X.
+    x, radius2, T : arrays
+        As in `fill`; all of them are written.
+    """
     n, d = X.shape
     mode, scale = table.mode, table.scale
     for b in range(B):
@@ -103,7 +126,7 @@ def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any, T: Any) -
             xi = x[i]
             for b in range(B):
                 xi[b] *= total[b]
-        if len(radius2) == d:  # sums of the first squares, wanted by solid harmonics
+        if len(radius2) == d:  # the sums x_1² + … + x_i², for `SOLID_STEP`
             xi = x[0]
             for b in range(B):
                 total[b] = xi[b] * xi[b]
@@ -140,6 +163,7 @@ def _rows4(T: Any, leaves: Any, k: int) -> Any:
 
 @helper(fastmath=True)
 def _dot4(p: Any, rows: Any, B: int) -> tuple[float, float, float, float]:
+    """The dot products of the row p with four rows: p is read once for all four."""
     a, b, c, d = rows
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(B):
@@ -153,6 +177,7 @@ def _dot4(p: Any, rows: Any, B: int) -> tuple[float, float, float, float]:
 
 @helper(fastmath=True)
 def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
+    """The dot products of the rows p and q with the row a, which is read once for both."""
     s, t = 0.0, 0.0
     for j in range(B):
         s += p[j] * a[j]
@@ -162,13 +187,14 @@ def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
 
 @helper(fastmath=SAFE)
 def times(p: Any, a: Any, out: Any, B: int) -> None:
-    """The products of two rows."""
+    """Write the products of two rows to `out`."""
     for j in range(B):
         out[j] = p[j] * a[j]
 
 
 @helper(fastmath=SAFE)
 def _add4(out: Any, coefficients: Any, rows: Any, B: int) -> None:
+    """Add multiples of four rows to `out`."""
     (c0, c1, c2, c3), (a, b, c, d) = coefficients, rows
     for j in range(B):
         out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * c[j] + c3 * d[j]
@@ -176,7 +202,7 @@ def _add4(out: Any, coefficients: Any, rows: Any, B: int) -> None:
 
 @helper()
 def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
-    """out[slot] += Σ_b stack[0, b] · φ_slot(b)."""
+    """Add Σ_b y_b φ_slot(b) to out[slot] for all functions; stack[0] has the data y."""
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
@@ -200,7 +226,7 @@ def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
 
 @helper()
 def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, more: Any) -> None:
-    """`_block_sums` for two columns of data at once: each factor is read once for both."""
+    """`_block_sums` for two columns of data at once, in `stack` and `other`: each factor is read once for both."""
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
@@ -219,11 +245,14 @@ def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, mo
 
 @helper()
 def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
-    """stack[0, b] = Σ_slot C[slot] · φ_slot(b); stack must be zero before, and is zero after below row 0."""
+    """Write Σ_slot C[slot] φ_slot(b) to stack[0].
+
+    The stack has to be zero before. Afterwards it is zero but for stack[0].
+    """
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes) - 1, -1, -1):
         depth, slot = nodes[i, 0], nodes[i, 2]
-        product = stack[depth]  # holds Σ factor · value over the inner children
+        product = stack[depth]  # so far the sum of factor · value over the children that are inner nodes
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
             four = C[leaves[k, 1]], C[leaves[k + 1, 1]], C[leaves[k + 2, 1]], C[leaves[k + 3, 1]]
@@ -242,6 +271,7 @@ def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
 
 @helper(fastmath=SAFE)
 def _close(above: Any, product: Any, c: float, factor: Any, B: int) -> None:
+    """Add factor · (value of a node) to the row of its parent, and clear the row of the node."""
     for j in range(B):
         above[j] += factor[j] * (product[j] + c)
         product[j] = 0.0
@@ -249,7 +279,7 @@ def _close(above: Any, product: Any, c: float, factor: Any, B: int) -> None:
 
 @helper()
 def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
-    """values[slot, b] = φ_slot(b)."""
+    """Write φ_slot(b) to values[slot, b] for all functions."""
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
@@ -266,11 +296,11 @@ def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
 
 @helper()
 def _room(tree: Any, d: int, B: int) -> Any:
-    """Work space: coordinates, sums of squares, table, products of one depth each, twice."""
+    """Work space for a block: x, radius2 and T of `load`, and two stacks with one product for each depth."""
     a = d + tree.radii
     b = a + len(tree.table.operations) + 1
     c = b + tree.depth
-    work = np.empty((c + tree.depth, B + PAD))  # one array: numba compiles each way to make arrays anew
+    work = np.empty((c + tree.depth, B + PAD))  # one array: Numba takes time to compile each call that makes one
     work[b - 1, :] = 1.0
     work[b:, :] = 0.0
     return work[:d], work[d:a], work[a:b], work[b:c], work[c:]
@@ -278,7 +308,7 @@ def _room(tree: Any, d: int, B: int) -> Any:
 
 @loop
 def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
-    """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
+    """Add Φᵀ Y to `out` (q, dim)."""
     n, d = X.shape
     x, radius2, T, stack, other = _room(tree, d, B)
     for start in range(0, n, B):
@@ -302,7 +332,7 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 
 @loop
 def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
-    """Put Φ Cᵀ in `out` (n, q), for one chunk of rows, C of shape (q, dim)."""
+    """Put Φ Cᵀ in `out` (n, q); C is of shape (q, dim)."""
     n, d = X.shape
     x, radius2, T, stack, _ = _room(tree, d, B)
     for start in range(0, n, B):
@@ -316,7 +346,7 @@ def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 
 @loop
 def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
-    """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
+    """Put Φ, or with `mixing` sparse combinations Φ Q, in `out`."""
     n, d = X.shape
     x, radius2, T, stack, _ = _room(tree, d, B)
     values = np.empty((tree.dim, B + PAD))

@@ -1,14 +1,16 @@
 """Combinations of products along a tree, and their derivatives by all coordinates, in one walk through the tree.
 
-On the way down the product of a node is its parent's times one factor; on the way up the combination below it, as in
-Horner's rule, is complete. What a combination Σ c φ changes with a factor is the product above a node times the
-combination below, summed over all nodes with that factor; the table of factors is then run backwards in the same way.
-Only one product and one combination per depth are alive, so that everything stays in cache.
+A node is *open* while the nodes below it are visited. When it is opened, its product is computed: that of the parent
+times one factor. When it is closed, the combination below it is complete, as in Horner's rule: its coefficient plus the
+sum, over its children, of factor · (combination below the child). The derivative of a combination Σ c φ by a factor is
+the sum, over all nodes with that factor, of the product of the parent times the combination below the node. From the
+derivatives by all factors, those by the coordinates follow, from the last row of the table of factors to the first.
+Only one product and one combination for each depth are kept, so that everything stays in cache.
 
-Every row has two halves: a value, and in the place `HALF` further what the combination changes with it (for a depth of
-the tree: the product, and the combination below). A fixed distance between them lets the compiler see that the two do
-not overlap. With halves as rows of their own it would not vectorise loops that write to several rows, and T^10 with 738
-functions took 300 ns a point, not 215.
+Every row has two halves. The first half is a value; the second half, `HALF` further, is the derivative of the
+combination by it. (In the rows of the stack: the product of a node, and the combination below it.) A fixed distance
+lets the compiler see that the two halves do not overlap. With halves as rows of their own it would not vectorise loops
+that write to several rows, and T^10 with 738 functions would take 300 ns a point instead of 215.
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ from typing import Any
 import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, load, sine
 
-LARGEST_BLOCK = 256  # points: on T^10 64 take 271 ns a point, 128 take 232, 192 take 219 and 256 take 216
-HALF = LARGEST_BLOCK + 8  # halves of a whole number of pages would fall on the same cache sets
+# Points of the largest block. On T^10 a point takes 271 ns in blocks of 64, 232 in 128, 219 in 192 and 216 in 256.
+LARGEST_BLOCK = 256
+HALF = LARGEST_BLOCK + PAD  # numbers of half a row
 
 
 @helper(fastmath=SAFE)
 def _open(above: Any, factor: Any, here: Any, c: float, B: int) -> None:
+    """Open a node: its product from that of its parent `above`, and its coefficient c."""
     for j in range(B):
         here[j] = above[j] * factor[j]
         here[HALF + j] = c
@@ -34,7 +38,7 @@ def _open(above: Any, factor: Any, here: Any, c: float, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _open_leaf(above: Any, factor: Any, here: Any, c: float, w: float, a: Any, B: int) -> None:
-    """Open a node with its first leaf."""
+    """Open a node, and add its first leaf, of the coefficient w and the factor a."""
     for j in range(B):
         product = above[j] * factor[j]
         here[j] = product
@@ -44,6 +48,7 @@ def _open_leaf(above: Any, factor: Any, here: Any, c: float, w: float, a: Any, B
 
 @helper(fastmath=SAFE)
 def _leaf(here: Any, w: float, a: Any, B: int) -> None:
+    """Add a leaf, of the coefficient w and the factor a, to an open node."""
     for j in range(B):
         here[HALF + j] += w * a[j]
         a[HALF + j] += w * here[j]
@@ -51,6 +56,7 @@ def _leaf(here: Any, w: float, a: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _leaves3(here: Any, u: float, a: Any, v: float, b: Any, w: float, c: Any, B: int) -> None:
+    """Add three leaves, of the coefficients u, v, w and the factors a, b, c, to an open node."""
     for j in range(B):
         product = here[j]
         here[HALF + j] = here[HALF + j] + u * a[j] + v * b[j] + w * c[j]
@@ -61,6 +67,7 @@ def _leaves3(here: Any, u: float, a: Any, v: float, b: Any, w: float, c: Any, B:
 
 @helper(fastmath=SAFE)
 def _close(above: Any, factor: Any, here: Any, B: int) -> None:
+    """Close a node: its combination is added to that of its parent `above`, and to the derivative by its factor."""
     for j in range(B):
         below = here[HALF + j]
         factor[HALF + j] += above[j] * below
@@ -69,7 +76,7 @@ def _close(above: Any, factor: Any, here: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _twig1(above: Any, factor: Any, c: float, w: float, a: Any, B: int) -> None:
-    """A node with a single leaf and nothing else below it: opened and closed at once."""
+    """Open and close a node that has a single leaf, of the coefficient w and the factor a, and no other children."""
     for j in range(B):
         below = c + w * a[j]
         a[HALF + j] += w * (above[j] * factor[j])
@@ -79,7 +86,7 @@ def _twig1(above: Any, factor: Any, c: float, w: float, a: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _twig2(above: Any, factor: Any, c: float, v: float, a: Any, w: float, b: Any, B: int) -> None:
-    """The same with two leaves."""
+    """Open and close a node with two leaves, of the coefficients v, w and the factors a, b, and no other children."""
     for j in range(B):
         product, below = above[j] * factor[j], c + v * a[j] + w * b[j]
         a[HALF + j] += v * product
@@ -90,9 +97,12 @@ def _twig2(above: Any, factor: Any, c: float, v: float, a: Any, w: float, b: Any
 
 @helper()
 def _walk(tree: Any, c: Any, T: Any, stack: Any, path: Any, B: int) -> None:
-    """The combination in the second half of stack[0], and what it changes with every factor in those of T."""
+    """Write the combination to the second half of stack[0], and its derivatives by all factors to those of T.
+
+    `path` has the factors of the nodes that are open.
+    """
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
-    inside = 0  # the depth of the last node that is open
+    inside = 0  # the depth of the node that was opened last
     for i in range(len(nodes)):
         depth, f, slot, k, end = nodes[i, 0], nodes[i, 1], nodes[i, 2], starts[i], starts[i + 1]
         while inside >= max(depth, 1):
@@ -105,7 +115,7 @@ def _walk(tree: Any, c: Any, T: Any, stack: Any, path: Any, B: int) -> None:
                 root[j] = 1.0
                 root[HALF + j] = constant
         else:
-            lowest = i + 1 == len(nodes) or nodes[i + 1, 0] <= depth
+            lowest = i + 1 == len(nodes) or nodes[i + 1, 0] <= depth  # whether all children are leaves
             above, g = stack[depth - 1], leaves[k, 0] if k < end else 0
             if lowest and end == k + 1:
                 _twig1(above, T[f], constant, c[leaves[k, 1]], T[g], B)
@@ -137,7 +147,7 @@ def _walk(tree: Any, c: Any, T: Any, stack: Any, path: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _wave_back(sines: bool, a: float, x: Any, row: Any, B: int) -> None:
-    """From √2 cos 2πax, or √2 sin 2πax, to x."""
+    """Add to the derivative by x what follows from that by the row √2 cos 2πax, or √2 sin 2πax."""
     if sines:
         for j in range(B):
             x[HALF + j] += row[HALF + j] * (ANGLE * a * cosine(a * x[j]))
@@ -148,7 +158,7 @@ def _wave_back(sines: bool, a: float, x: Any, row: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _product_back(a: float, first: Any, second: Any, row: Any, B: int) -> None:
-    """From a·first·second, a part of a row, to both factors."""
+    """Add to the derivatives by `first` and `second` what follows from that by `row`, which has a·first·second."""
     for j in range(B):
         change = a * row[HALF + j]
         first[HALF + j] += second[j] * change
@@ -157,7 +167,7 @@ def _product_back(a: float, first: Any, second: Any, row: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _square_back(x: Any, before: Any, total: Any, B: int) -> None:
-    """From the sum of squares `before` + x² to both."""
+    """Add to the derivatives by x and `before` what follows from that by `total`, which is before + x²."""
     for j in range(B):
         change = total[HALF + j]
         x[HALF + j] += 2.0 * x[j] * change
@@ -166,7 +176,7 @@ def _square_back(x: Any, before: Any, total: Any, B: int) -> None:
 
 @helper()
 def _table_back(table: Any, x: Any, radius2: Any, T: Any, B: int) -> None:
-    """From what the combination changes with the rows of the table to what it changes with the coordinates."""
+    """Write the derivatives by the coordinates, from those by the rows of the table, to the second halves of x."""
     ops, ab = table.operations, table.constants
     for f in range(len(ops) - 1, -1, -1):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
@@ -174,7 +184,7 @@ def _table_back(table: Any, x: Any, radius2: Any, T: Any, B: int) -> None:
         if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _wave_back(op == SINE, a, x[i], T[f], B)
             continue
-        _product_back(a, x[i], T[f1], T[f], B)  # a negative number means the last row: what is added to it is not read
+        _product_back(a, x[i], T[f1], T[f], B)  # f1 = −1 is the last row, whose derivative is not used
         if b != 0.0:
             other = T[-1]
             if op == PAIR:
@@ -189,7 +199,10 @@ def _table_back(table: Any, x: Any, radius2: Any, T: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _points_back(table: Any, x: Any, along: Any, B: int) -> None:
-    """From coordinates of the table to those of points: scaled, and tangential on a sphere."""
+    """Make gradients by the coordinates of points from derivatives by those of the table.
+
+    They are scaled, and on spheres projected to the tangent space. `along` is work space of one row.
+    """
     scale = table.scale
     for j in range(B):
         along[j] = 0.0
@@ -208,7 +221,7 @@ def _points_back(table: Any, x: Any, along: Any, B: int) -> None:
 
 @loop
 def tree_gradient_combine(tree: Any, X: Any, C: Any, B: int, values: Any, out: Any) -> None:
-    """Put Φ Cᵀ in `values` (n, q) and its gradient in `out` (n, d, q), for one chunk of rows; C of shape (q, dim)."""
+    """Put Φ Cᵀ in `values` (n, q) and its gradient in `out` (n, d, q); C is of shape (q, dim)."""
     n, d = X.shape
     table = tree.table
     a = d + tree.radii
@@ -216,7 +229,7 @@ def tree_gradient_combine(tree: Any, X: Any, C: Any, B: int, values: Any, out: A
     work = np.zeros((b + tree.depth, 2 * HALF))
     x, radius2, T, stack = work[:d], work[d:a], work[a:b], work[b:]
     T[-1, :] = 1.0
-    path = np.zeros(tree.depth, dtype=np.int64)  # the factors of the nodes that are open
+    path = np.zeros(tree.depth, dtype=np.int64)
     for start in range(0, n, B):
         load(table, X, start, B, x, radius2, T)
         for column in range(len(C)):

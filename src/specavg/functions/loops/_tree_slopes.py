@@ -1,4 +1,7 @@
-"""Derivatives of products along a tree, along a direction at each point: every row has its derivative beside it."""
+"""Derivatives of products along a tree (`ProductTree`) along a direction v at each point.
+
+Each row has its derivative along v in a row of its own, whose name begins with d: dT beside T, dp beside p.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from specavg.functions.loops._tree import ANGLE, cosine, load, row_sum, sine
 
 @helper(fastmath=SAFE)
 def _directions(V: Any, start: int, B: int, x: Any, v: Any, radius2: Any, dr: Any) -> None:
-    """Rows of one block of directions, zero past the last point, and how the sums of squares change."""
+    """Write the directions of one block to v, zero past the last point, and the derivatives of `radius2` to dr."""
     n, d = V.shape
     inside = min(B, n - start)
     for i in range(d):
@@ -31,7 +34,7 @@ def _directions(V: Any, start: int, B: int, x: Any, v: Any, radius2: Any, dr: An
 
 @helper(fastmath=SAFE)
 def fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: Any, B: int) -> None:
-    """The derivative of every row of the table along the direction v. The row after them is that of 1."""
+    """Write the derivatives of all rows T of a table of factors along v to dT; its last row, that of 1, is zero."""
     ops, ab = table.operations, table.constants
     last = dT[-1]
     for j in range(B):
@@ -60,6 +63,7 @@ def fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: A
 
 @helper(fastmath=SAFE)
 def _times(p: Any, dp: Any, a: Any, da: Any, out: Any, dout: Any, B: int) -> None:
+    """Write the product of two rows, and its derivative."""
     for j in range(B):
         out[j] = p[j] * a[j]
         dout[j] = p[j] * da[j] + dp[j] * a[j]
@@ -67,12 +71,14 @@ def _times(p: Any, dp: Any, a: Any, da: Any, out: Any, dout: Any, B: int) -> Non
 
 @helper(fastmath=SAFE)
 def _slope(p: Any, dp: Any, a: Any, da: Any, out: Any, B: int) -> None:
+    """Write the derivative of the product of two rows."""
     for j in range(B):
         out[j] = p[j] * da[j] + dp[j] * a[j]
 
 
 @helper(fastmath=True)
 def _slope_sum(p: Any, dp: Any, a: Any, da: Any, B: int) -> float:
+    """The sum, over the block, of the derivative of the product of two rows."""
     s = 0.0
     for j in range(B):
         s += p[j] * da[j] + dp[j] * a[j]
@@ -81,7 +87,7 @@ def _slope_sum(p: Any, dp: Any, a: Any, da: Any, B: int) -> float:
 
 @helper()
 def _room(tree: Any, d: int, B: int) -> Any:
-    """Work space: coordinates, sums of squares, table and products of one depth each, twice: derivatives beside."""
+    """Work space: x, radius2 and T of `load`, a stack with one product for each depth, and the derivatives of all."""
     a = d + tree.radii
     b = a + len(tree.table.operations) + 1
     c = b + tree.depth
@@ -94,7 +100,7 @@ def _room(tree: Any, d: int, B: int) -> Any:
 
 @loop
 def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
-    """Add Σ_i (v_i·∇)φ(x_i) to `out` (q, dim) for one chunk of rows; V is (q, n, d)."""
+    """Add Σ_i (v_i·∇)φ(x_i) to `out` (q, dim); V is of shape (q, n, d)."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, radius2, T, stack, v, dr, dT, dstack = _room(tree, d, B)
@@ -118,7 +124,7 @@ def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
 
 @loop
 def tree_slopes(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
-    """Put (v·∇)φ in `out` (n, dim, q) for one chunk of rows; V is (q, n, d)."""
+    """Put (v·∇)φ in `out` (n, dim, q); V is of shape (q, n, d)."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, radius2, T, stack, v, dr, dT, dstack = _room(tree, d, B)

@@ -1,7 +1,8 @@
-"""cos 2πk·u and sin 2πk·u for many frequencies k: complex products along a tree, block by block.
+"""cos 2πk·u and sin 2πk·u for many frequencies k: complex products along a tree (`WaveTree`), block by block.
 
-The wave of k is the wave of k without its last entry times one more factor e^{2πi v u_j}; leaves are dot products
-and never stored. A factor and its conjugate, the entries v and −v, share their products.
+The wave e^{2πik·u} is that of k without its last non-zero entry v, times one factor e^{2πi v u_j}. Leaves are not kept:
+sums need only dot products of the parent and the factor. The leaves of v and −v share these products, since their
+factors are conjugates. A complex number has two rows: its real and its imaginary part.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from specavg.functions.loops._tree import cosine, sine
 
 @helper(fastmath=SAFE)
 def _load(tree: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
-    """Reduced coordinates and the table: the rows of T[f] are cosine and sine of factor f."""
+    """Write the coordinates of one block, in periods and reduced to |x| ≤ 1/2, to x, and all factors to T.
+
+    T[f] has two rows: the cosine and the sine of factor f.
+    """
     n, d = X.shape
     scale, factors = tree.scale, tree.factors
     for b in range(B):
@@ -35,7 +39,7 @@ def _load(tree: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
 
 @helper(fastmath=SAFE)
 def _times(wave: Any, factor: Any, sign: float, re: Any, im: Any, B: int) -> None:
-    """Wave · factor, or wave · its conjugate for the sign −1; complex numbers have two rows."""
+    """Write wave · factor, or for the sign −1 wave · (conjugate of the factor), to re and im."""
     pr, pi, c, s = wave[0], wave[1], factor[0], factor[1]
     for b in range(B):
         t = sign * s[b]
@@ -45,6 +49,7 @@ def _times(wave: Any, factor: Any, sign: float, re: Any, im: Any, B: int) -> Non
 
 @helper(fastmath=True)
 def _dots(wave: Any, factor: Any, B: int) -> Any:
+    """The four dot products of real and imaginary part of the wave with those of the factor."""
     pr, pi, c, s = wave[0], wave[1], factor[0], factor[1]
     rc, rs, ic, iss = 0.0, 0.0, 0.0, 0.0
     for b in range(B):
@@ -57,6 +62,7 @@ def _dots(wave: Any, factor: Any, B: int) -> Any:
 
 @helper(fastmath=True)
 def _totals(wave: Any, B: int) -> Any:
+    """The sums of real and imaginary part over the block."""
     re, im = wave[0], wave[1]
     a, c = 0.0, 0.0
     for b in range(B):
@@ -67,6 +73,7 @@ def _totals(wave: Any, B: int) -> Any:
 
 @helper(fastmath=SAFE)
 def _add(node: Any, coefficients: Any, factor: Any, B: int) -> None:
+    """Add combinations of cosine and sine of a factor to real and imaginary part of a node."""
     re, im, c, s = node[0], node[1], factor[0], factor[1]
     p, q, r, t = coefficients
     for b in range(B):
@@ -76,7 +83,7 @@ def _add(node: Any, coefficients: Any, factor: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _close(above: Any, node: Any, own: Any, factor: Any, sign: float, B: int) -> None:
-    """Add factor · (node + its own coefficient) to the node above, and clear the node."""
+    """Add factor · (node + its own coefficient) to the parent `above`, and clear the node."""
     ar, ai, re, im, c, s = above[0], above[1], node[0], node[1], factor[0], factor[1]
     x, y = own
     for b in range(B):
@@ -89,14 +96,14 @@ def _close(above: Any, node: Any, own: Any, factor: Any, sign: float, B: int) ->
 
 @helper()
 def _room(tree: Any, d: int, B: int) -> Any:
-    """Work space: coordinates, the table, and a wave of each depth."""
+    """Work space for a block: x and T of `_load`, and a stack with one wave for each depth."""
     depths = tree.nodes[:, 0].max() + 1
     return np.empty((d, B + PAD)), np.empty((len(tree.factors), 2, B + PAD)), np.zeros((depths, 2, B + PAD))
 
 
 @loop
 def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
-    """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows."""
+    """Add Σ y cos 2πk·u, for all k, and then Σ y sin 2πk·u, to `out` (q, 2F)."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, T, stack = _room(tree, d, B)
@@ -131,7 +138,7 @@ def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 
 @loop
 def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
-    """Put Σ_k a_k cos + b_k sin in `out` (n, q); C is (q, 2F), the a before the b. For one chunk of rows."""
+    """Put Σ_k a_k cos 2πk·u + b_k sin 2πk·u in `out` (n, q); C is of shape (q, 2F) and has all a before all b."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, T, stack = _room(tree, d, B)
@@ -140,7 +147,7 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
         _load(tree, X, start, B, x, T)
         for column in range(len(C)):
             c = C[column]
-            # The real part of Σ (a − ib) e^{iθ}, from the last node to the first.
+            # This is the real part of Σ (a − ib) e^{2πik·u}, by Horner's rule from the last node to the first.
             for i in range(len(nodes) - 1, -1, -1):
                 depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
                 node = stack[depth]
@@ -163,7 +170,7 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 
 @loop
 def wave_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
-    """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
+    """Put all cosines and then all sines, or with `mixing` sparse combinations of them, in `out`."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, T, stack = _room(tree, d, B)

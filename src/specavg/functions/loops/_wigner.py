@@ -1,7 +1,8 @@
-"""Wigner functions of all degrees at once: recurrences in the degree, for each pair of orders.
+"""Wigner functions d^l_{jk}(β) e^{i(jα + kγ)} of all degrees l at once, by recurrences (`WignerRecurrence`).
 
-d^l_{jk}(β) e^{i(jα + kγ)} for 0 ≤ j ≤ l and |k| ≤ l. For one pair of orders, d starts at l = max(j, |k|) as a product
-of powers of cos β/2 and sin β/2, and goes on by three terms: ((u cos β − t) d^l − v d^{l−1}).
+There is one recurrence for each pair of orders 0 ≤ j ≤ L, |k| ≤ L. It starts at l = max(j, |k|), where d is a product
+of powers of cos β/2 and sin β/2, and goes on with d^{l+1} = (u cos β − t) d^l − v d^{l−1}. The wave e^{i(jα + kγ)} is
+stored as its cosine and its sine.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ import numpy as np
 from specavg.functions.loops._feature_rows import transpose
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 
-# Points: sums take 550 ns a point in blocks of 64, 500 in 128, 530 in 192 and 470 in 256 at degree 8; 1,980, 1,840,
-# 1,840 and 1,810 at degree 20. Predictions are as fast as sums.
+# Points of the largest block of sums and combinations. At degree 8 sums take 550 ns a point in blocks of 64, 500 in
+# 128, 530 in 192 and 470 in 256; at degree 20 they take 1,980, 1,840, 1,840 and 1,810. Combinations are as fast as
+# sums.
 _BLOCK = 192
-_ROW = _BLOCK + PAD
-_NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long after α has stopped to matter
+_ROW = _BLOCK + PAD  # numbers of a row
+_NO_DIRECTION = 1e-100  # sin β below which α, which is arbitrary there, is set to 0: (sin β)² would lose digits
 
 
 @helper(fastmath=SAFE)
 def _nearer(X: Any) -> Any:
-    """X(3I − XᵀX)/2 for X with the rows abc, def, ghi: the step of `nearest_orthonormal`."""
+    """X(3I − XᵀX)/2 for the matrix X with the rows abc, def, ghi: a step of `nearest_orthonormal`."""
     a, b, c, d, e, f, g, h, i = X
     p, q, r = (
         1.5 - 0.5 * (a * a + d * d + g * g),
@@ -39,22 +41,22 @@ def _nearer(X: Any) -> Any:
 
 @loop
 def wigner_angles(X: Any, out: Any) -> None:
-    """Columns of `out` (n, 7): cos and sin of α and γ, cos β, cos β/2, sin β/2 of X = Rz(α) Ry(β) Rz(γ).
+    """Write cos α, sin α, cos γ, sin γ, cos β, cos β/2 and sin β/2 of X = Rz(α) Ry(β) Rz(γ) to the columns of `out`.
 
-    X is of shape (n, 9). By roots and quotients: no angle is computed, and a point takes 36 ns where NumPy took 390.
-    As in `euler_angles`, γ is read off Rz(−α) X.
+    X is of shape (n, 9), and `out` of shape (n, 7). Roots and quotients are enough: no angle is computed, and a point
+    takes 36 ns where NumPy takes 390. As in `euler_angles`, γ is computed from Rz(−α) X.
     """
     for point in range(len(X)):
         x = X[point]
         near = _nearer((x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]))
         a, b, c, d, e, f, _, _, i = _nearer(near)
         rho = np.sqrt(c * c + f * f)  # sin β
-        cosine, sine = 1.0, 0.0  # any α will do where the third axis stays where it is
+        cosine, sine = 1.0, 0.0  # where β is 0 or π any α will do
         if rho > _NO_DIRECTION:
             cosine, sine = c / rho, f / rho
         length = np.sqrt(rho * rho + i * i)
         z = i / length
-        large = np.sqrt(0.5 * (1.0 + abs(z)))  # of cos β/2 and sin β/2, the larger one
+        large = np.sqrt(0.5 * (1.0 + abs(z)))  # the larger of cos β/2 and sin β/2
         small = 0.5 * rho / (length * large)
         first, second = cosine * e - sine * b, cosine * d - sine * a
         length = np.sqrt(first * first + second * second)
@@ -69,7 +71,7 @@ def wigner_angles(X: Any, out: Any) -> None:
 
 @helper(fastmath=SAFE)
 def _powers(re: Any, im: Any, B: int, T: Any) -> None:
-    """Rows 2k and 2k + 1 of T: real and imaginary part of (re + i im)^k."""
+    """Write the real and imaginary part of (re + i im)^k to the rows 2k and 2k + 1 of T."""
     T[0, :] = 1.0
     T[1, :] = 0.0
     for k in range(1, len(T) // 2):
@@ -81,6 +83,7 @@ def _powers(re: Any, im: Any, B: int, T: Any) -> None:
 
 @helper(fastmath=SAFE)
 def _plain_powers(x: Any, B: int, T: Any) -> None:
+    """Write x^k to the row k of T."""
     T[0, :] = 1.0
     for k in range(1, len(T)):
         a, b = T[k - 1], T[k]
@@ -90,15 +93,19 @@ def _plain_powers(x: Any, B: int, T: Any) -> None:
 
 @helper()
 def _tables(L: int, B: int) -> Any:
-    """Room for what `_load` puts there: B points, with 8 more so that rows do not lie a power of two apart."""
-    angles = np.empty((7, B + 8))
-    waves, powers = np.empty((2, 2 * L + 2, B + 8)), np.empty((2, 2 * L + 1, B + 8))
+    """Work space for a block: x, A, G, P and Q of `_load`."""
+    angles = np.empty((7, B + PAD))
+    waves, powers = np.empty((2, 2 * L + 2, B + PAD)), np.empty((2, 2 * L + 1, B + PAD))
     return angles, waves[0], waves[1], powers[0], powers[1]
 
 
 @helper(fastmath=SAFE)
 def _load(angles: Any, first: int, B: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
-    """Columns of `angles`: cos and sin of α and γ, cos β, cos β/2, sin β/2; x[4] is cos β afterwards."""
+    """Write what `wigner_angles` gives for one block, and powers of it.
+
+    The rows of x are the columns of `angles`; x[4] is cos β. A and G have the cosines and sines of all multiples of α
+    and γ, P and Q the powers of cos β/2 and sin β/2.
+    """
     n = len(angles)
     for b in range(B):
         point = angles[min(first + b, n - 1)]
@@ -112,10 +119,10 @@ def _load(angles: Any, first: int, B: int, x: Any, A: Any, G: Any, P: Any, Q: An
 
 @helper(fastmath=SAFE)
 def _begin(wave: Any, other: Any, s: float, start: Any, rows: Any, B: int) -> None:
-    """The wave e^{i(jα ± kγ)} in the first two rows, zeros in the third, and the first d in the fourth.
+    """Begin a recurrence: write the wave e^{i(jα ± kγ)} to the first two of `rows`, then a row of zeros, then d.
 
-    `wave` and `other` are cosines and sines of jα and of kγ, s is the sign of kγ, and `start` has the two powers and
-    the factor whose product d is.
+    `wave` and `other` have cosine and sine of jα and of kγ, s is the sign of kγ, and `start` has the two powers and the
+    factor whose product is the first d.
     """
     (a, b), (c, d), (p, q, scale) = wave, other, start
     f, g, old, new = rows
@@ -128,31 +135,35 @@ def _begin(wave: Any, other: Any, s: float, start: Any, rows: Any, B: int) -> No
 
 @helper(fastmath=SAFE)
 def _step(z: Any, u: float, t: float, v: float, old: Any, new: Any, B: int) -> None:
-    """The next degree, in place of `old`."""
+    """Write d of the next degree in place of `old`."""
     for i in range(B):
         old[i] = (u * z[i] - t) * new[i] - v * old[i]
 
 
 @helper(fastmath=SAFE)
 def _put(out: Any, c: float, new: Any, f: Any, B: int) -> None:
+    """Write c · new · f to `out`."""
     for i in range(B):
         out[i] = c * new[i] * f[i]
 
 
 @helper(fastmath=SAFE)
 def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, B: int) -> None:
+    """Write c · new · f + d · more · g to `out`."""
     for i in range(B):
         out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
 
 
-# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign. Rows of one array lie at a fixed distance, so
-# that the compiler sees that no two of them overlap: cos β, the degree before, this degree and the combination in one;
-# the waves of both pairs of orders, for k and then −k, in the other. A degree at a time takes 8 % longer than two.
+# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign, and are computed once for both pairs of orders.
+# Rows of one array lie at the fixed distance `_ROW`, so that the compiler sees that no two of them overlap. The array w
+# has the rows cos β, d of the degree before, d of this degree, and the combination. The array `waves` has the waves of
+# both pairs of orders for k, and then for −k, each with cosine and sine. One degree at a time, as here, takes 8 %
+# longer than two at a time.
 
 
 @helper(fastmath=SAFE)
 def _waves(a: Any, b: Any, c: Any, d: Any, out: Any, B: int) -> None:
-    """e^{i(jα + kγ)} and e^{i(jα − kγ)}, from the waves of both angles."""
+    """Write e^{i(jα + kγ)} and e^{i(jα − kγ)} to `out`, from cosine and sine (a, b) of jα and (c, d) of kγ."""
     for i in range(B):
         p, q, r, s = a[i] * c[i], b[i] * d[i], b[i] * c[i], a[i] * d[i]
         out[i] = p - q
@@ -163,7 +174,7 @@ def _waves(a: Any, b: Any, c: Any, d: Any, out: Any, B: int) -> None:
 
 @helper(fastmath=SAFE)
 def _first(p: Any, q: Any, scale: float, w: Any, B: int) -> None:
-    """The first degree of a pair of orders."""
+    """Write d of the first degree of a pair of orders to w: the product of the powers p and q and a factor."""
     for i in range(B):
         w[_ROW + i] = 0.0
         w[2 * _ROW + i] = scale * p[i] * q[i]
@@ -171,7 +182,7 @@ def _first(p: Any, q: Any, scale: float, w: Any, B: int) -> None:
 
 @helper(fastmath=True)
 def _dots(w: Any, waves: Any, step: Any, B: int) -> Any:
-    """Sums of a degree with four waves, and the next degree in its place."""
+    """The dot products of d with four waves; d of the next degree is written in its place."""
     u, t, v = step
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for i in range(B):
@@ -187,7 +198,7 @@ def _dots(w: Any, waves: Any, step: Any, B: int) -> Any:
 
 @helper(fastmath=SAFE)
 def _add(w: Any, waves: Any, step: Any, C: Any, B: int) -> None:
-    """Add a degree with four waves, and put the next degree in its place."""
+    """Add d times a combination of four waves to the combination; d of the next degree is written in its place."""
     (u, t, v), (a, b, c, d) = step, C
     for i in range(B):
         now = w[2 * _ROW + i]
@@ -199,7 +210,7 @@ def _add(w: Any, waves: Any, step: Any, C: Any, B: int) -> None:
 
 @helper()
 def _factors(program: Any, l: int, j: int, k: int) -> Any:
-    """The factors of the step from degree l to the next, for the orders j and k."""
+    """u, t and v of the step from degree l to the next, for the orders j and k."""
     m = abs(k)
     t = program.t[l, j, m]
     return program.u[l, j, m], t if k >= 0 else -t, program.v[l, j, m]
@@ -207,7 +218,7 @@ def _factors(program: Any, l: int, j: int, k: int) -> Any:
 
 @helper()
 def _put_sums(out: Any, j: int, m: int, place: Any, sums: Any) -> None:
-    """Add what both pairs of orders have at one degree, where they are two."""
+    """Add the sums of one degree to `out`: for the orders (j, ±m), and if m < j also for (m, ±j)."""
     (mine, other, same), (a, b, c, d) = place, sums
     out[j, mine, 0] += a
     out[j, mine, 1] += b
@@ -218,7 +229,7 @@ def _put_sums(out: Any, j: int, m: int, place: Any, sums: Any) -> None:
 
 @helper()
 def _coefficients(C: Any, j: int, m: int, place: Any) -> Any:
-    """Those of both pairs of orders at one degree, where they are two."""
+    """The coefficients of one degree of the orders (j, ±m), and of (m, ±j): zeros for these if m = j."""
     mine, other, same = place
     c, d = 0.0, 0.0
     if m < j:
@@ -228,7 +239,10 @@ def _coefficients(C: Any, j: int, m: int, place: Any) -> Any:
 
 @helper()
 def _open(program: Any, j: int, k: int, P: Any, Q: Any, w: Any, B: int) -> Any:
-    """The first degree of the orders j and k, |k| ≤ j; where they and |k|, ±j stand; 1 or -1 between the two."""
+    """Write d of the first degree of the orders (j, k), |k| ≤ j, to w.
+
+    Returns L + k, L ± j for the second order of the other pair (|k|, ±j), and the sign by which their d differ.
+    """
     L, first = program.degree, program.first
     mine, other = L + k, L + (j if k >= 0 else -j)
     _first(P[abs(j + k)], Q[abs(j - k)], first[j, mine], w, B)
@@ -237,7 +251,7 @@ def _open(program: Any, j: int, k: int, P: Any, Q: Any, w: Any, B: int) -> Any:
 
 @loop
 def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None:
-    """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
+    """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, L + k], L the highest degree."""
     L, B = program.degree, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
@@ -268,7 +282,7 @@ def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None
 
 @loop
 def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> None:
-    """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
+    """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out` (n, q); C[column, l, j, L + k] has c and s."""
     L, B = program.degree, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
@@ -296,14 +310,14 @@ def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> N
 
 @loop
 def wigner_values(program: Any, angles: Any, B: int, out: Any) -> None:
-    """Put √(2l+1) M^l in `out` (n, dim), row by row, degrees one after the other, for one chunk of rows.
+    """Put the entries of √(2l+1) M^l for l = 0, …, L, matrix by matrix and row by row, in `out` (n, functions).
 
-    The entries of M, in the basis 0, 1c, 1s and so on, join the waves of k and −k.
+    The entries are combinations of the waves of k and −k: see `WignerFunctions`.
     """
     L, first, u, t, v = program
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work, values = np.empty((8, B + 8)), np.empty((out.shape[1], B + 8))
+    work, values = np.empty((8, B + PAD)), np.empty((out.shape[1], B + PAD))
     f, g, old, new = work[0], work[1], work[2], work[3]
     f2, g2, old2, new2 = work[4], work[5], work[6], work[7]
     for start in range(0, n, B):
