@@ -422,7 +422,12 @@ def test_the_default_cutoff_counts_invariant_functions():
     assert model.cutoff_.kind == "max_invariant_dim"
     assert 396 <= model.basis_.dim <= model.cutoff_.value == 768
     assert affordable_dim(190) == affordable_dim(200)  # folds share a basis
-    assert affordable_dim(10**6) <= 200
+    assert affordable_dim(10**6) <= 1000
+
+
+def test_more_rows_are_not_given_fewer_and_fewer_functions():
+    dims = [affordable_dim(n) for n in (10_000, 30_000, 100_000, 300_000, 900_000)]
+    assert min(dims) >= 768
 
 
 @pytest.mark.filterwarnings("ignore:the leave-one-out error is")  # the target has another symmetry

@@ -25,7 +25,7 @@ def many(monkeypatch):
     monkeypatch.setattr(_limits, "LARGE_ROWS", 4_000)
     monkeypatch.setattr(_limits, "WORK", 2e7)  # the first fit has 64 functions
     monkeypatch.setattr(_limits, "MOST_FUNCTIONS", 700)
-    monkeypatch.setattr("specavg.estimators._number_of_functions.WORK", 2e7)
+    monkeypatch.setattr(_limits, "MANY_ROWS_FUNCTIONS", 64)
 
 
 def test_rough_targets_are_given_more_functions_and_smooth_ones_are_not(many):

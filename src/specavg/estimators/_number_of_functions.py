@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from specavg.invariants import Cutoff, InvariantBasis
-from specavg.regression._measured_limits import FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT, WORK
+from specavg.regression import _measured_limits as _limits
 
 _HOPELESS = 1e6  # invariant functions asked for before a group is taken to have none but the constant
 
 
 def affordable_dim(n: int) -> int:
     """How many invariant functions `n` distinct points are given, within the budget of work."""
-    wanted = max(FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT * n)
-    by_work = WORK / n**2 if WORK / n**2 > n else (WORK / n) ** 0.5
-    return rounded(min(wanted, max(by_work, FEWEST_FUNCTIONS)), up=wanted <= by_work)
+    wanted = max(_limits.FEWEST_FUNCTIONS, _limits.FUNCTIONS_PER_POINT * n)
+    by_work = _limits.WORK / n**2
+    if by_work <= n:
+        of_many_rows = min(_limits.MANY_ROWS_FUNCTIONS, (_limits.MANY_ROWS_WORK / n) ** 0.5)
+        by_work = max((_limits.WORK / n) ** 0.5, of_many_rows)
+    return rounded(min(wanted, max(by_work, _limits.FEWEST_FUNCTIONS)), up=wanted <= by_work)
 
 
 def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) -> InvariantBasis:
