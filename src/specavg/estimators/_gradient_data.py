@@ -21,7 +21,7 @@ from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
-from specavg.regression._spectrum_choice import ridge_fit, shortlist
+from specavg.regression._spectrum_choice import best_density, shortlist
 from specavg.regression._target_units import Units
 
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
@@ -178,12 +178,12 @@ def noise_ratio_of_moments(moments: Moments) -> float:
     return (deviation or 1.0) / (size or 1.0)
 
 
-def best_ratio(
-    problem: Callable[[float], Problem], guess: float, levels: Levels, candidates: list[Spectrum], alpha: float | None
-) -> RatioChoice:
-    """The ratio that makes most likely what was left out.
+@final
+@dataclass(frozen=True, eq=False)
+class RatioSearch:
+    """The spectra that are worth a search for the ratio, and how well they do with a guess of it.
 
-    Parameters
+    Attributes
     ----------
     problem : callable
         The problem with a given ratio.
@@ -191,14 +191,31 @@ def best_ratio(
         The middle of the ratios that are tried.
     levels : Levels
     candidates : list of Spectrum
-        They are short-listed with the guess.
-    alpha : float or None
-        The penalty; None where it is chosen.
+        A short-list; all of them where nothing can be left out.
+    score : float
+        The best score with the guess; infinite where nothing can be left out.
     """
-    first, ratios = problem(guess), guess * RATIOS
-    if not len(first.mean_features) or first.count <= 1:
-        return RatioChoice(np.inf, candidates, guess)
-    candidates, _ = shortlist(first, levels, candidates, alpha, _limits.SHORTLIST)
-    fits = [ridge_fit(problem(float(ratio)), levels, candidates, alpha) for ratio in ratios]
-    densities = [min(trial.density for trial in fit.trials) for fit in fits]
-    return RatioChoice(min(densities), candidates, float(ratios[int(np.argmin(densities))]))
+
+    problem: Callable[[float], Problem]
+    guess: float
+    levels: Levels
+    candidates: list[Spectrum]
+    score: float
+
+    @classmethod
+    def of(
+        cls, problem: Callable[[float], Problem], guess: float, levels: Levels, spectra: list[Spectrum], a: float | None
+    ) -> RatioSearch:
+        """A search with the penalty `a`; None where it is chosen."""
+        first, score = problem(guess), np.inf
+        if len(first.mean_features) and first.count > 1:
+            spectra, score = shortlist(first, levels, spectra, a, _limits.SHORTLIST)
+        return cls(problem, guess, levels, spectra, score)
+
+    def best(self, alpha: float | None) -> RatioChoice:
+        """The ratio that makes most likely what was left out; the guess where nothing can be left out."""
+        if self.score == np.inf:
+            return RatioChoice(np.inf, self.candidates, self.guess)
+        ratios = self.guess * RATIOS
+        densities = [best_density(self.problem(float(r)), self.levels, self.candidates, alpha) for r in ratios]
+        return RatioChoice(min(densities), self.candidates, float(ratios[int(np.argmin(densities))]))

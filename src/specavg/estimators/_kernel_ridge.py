@@ -15,8 +15,7 @@ from specavg.data._given_data import question_vectors
 from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
 from specavg.estimators._gradient_data import (
     GradientData,
-    RatioChoice,
-    best_ratio,
+    RatioSearch,
     noise_ratio_of_moments,
     noise_ratio_of_rows,
     warn_of_contradicting_moments,
@@ -225,12 +224,14 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         with one_thread(data.rows(self._space().dim)):
             self._check_gradients(data, unit)
             bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
-            found: list[tuple[InvariantBasis, RatioChoice]] = []
+            searches: list[tuple[InvariantBasis, RatioSearch]] = []
             for _, basis in competing_bases(bases, None):
                 values, slopes = data.searched(basis)
                 guess = noise_ratio_of_rows(values.targets, slopes.targets)
                 problem = partial(GradientProblem, values, slopes)
-                found.append((basis, best_ratio(problem, guess, basis, self._candidates(basis), alpha)))
+                searches.append((basis, RatioSearch.of(problem, guess, basis, self._candidates(basis), alpha)))
+            bound = min(search.score for _, search in searches) + _limits.BEHIND
+            found = [(basis, search.best(alpha)) for basis, search in searches if search.score <= bound]
             basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
             self._take_basis(basis)
             fit = self._solved(data.problem(basis, ratio), candidates, alpha)
@@ -286,7 +287,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
             warn_of_contradicting_moments(some, alone.coefficients[:, 0])
         problem, guess = partial(MomentProblem, some), noise_ratio_of_moments(moments)
-        _, candidates, ratio = best_ratio(problem, guess, self.basis_, candidates, alpha)
+        _, candidates, ratio = RatioSearch.of(problem, guess, self.basis_, candidates, alpha).best(alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
         self._keep(fit.of_weights(unit), (), moments.count)
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2

@@ -89,6 +89,9 @@ class GradientProblem(Problem):
     def scored(self, scale: Array) -> LeftOutTogether:
         return self._left_out(*self._reduced.left_vectors(scale))
 
+    def roughly_scored(self, scale: Array) -> LeftOutTogether:
+        return self._left_out(*self._reduced.left_vectors_by_squares(scale))
+
     @property
     def numbers(self) -> int:
         """Rows, of an orbit at most a value and a gradient: at other points of it they are the same."""
@@ -99,8 +102,9 @@ class GradientProblem(Problem):
         return np.sum(self._reduced.core**2, axis=0)
 
     def _left_out(self, U: Array, s: Array) -> LeftOutTogether:
-        rows = self._reduced
-        blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, self._blocks)
+        rows, c = self._reduced, U.T @ self._reduced.Y
+        rest = rows.rest if len(s) == len(rows.Y) else rows.rest + rows.in_given_rows(rows.Y - U @ c)
+        blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, c, rest, self._blocks)
         return LeftOutTogether([blocks], self._variance, self._total, self._offset)
 
 

@@ -74,10 +74,10 @@ FEWEST_FUNCTIONS = 96
 # 1,000 rows and 3,000 functions (3e9) takes 0.2 s by squares and 0.5 s with all digits.
 WORK = 1e10
 
-# Invariant functions of many rows, although n · D² is more than `WORK`: fewer for more rows would make a model worse with
-# every row. A function of four angles with noise had errors of 0.24 and 0.34 from 20,000 and 100,000 rows with the 425
-# and 233 functions of `WORK` alone, and has 0.08 with 873 of them; Schmid factors of 90,000 orientations had 0.18, and
-# have 0.03. It takes 10 to 17 CPU seconds with 10,000 to 20,000 rows, which are left out one by one, and less with more.
+# Invariant functions of many rows, although n · D² is more than `WORK`: fewer for more rows would make a model worse
+# with every row. A function of four angles with noise had errors of 0.24 and 0.34 from 20,000 and 100,000 rows with the
+# 425 and 233 functions of `WORK` alone, and has 0.08 with 873 of them; Schmid factors of 90,000 orientations had 0.18,
+# and have 0.03. It takes 10 to 17 CPU seconds with 10,000 to 20,000 rows, which are left out one by one.
 MANY_ROWS_FUNCTIONS = 1024
 
 # Largest n · D² there: some 20 s of one thread for the sums over all rows, reached with a million of them.

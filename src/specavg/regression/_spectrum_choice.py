@@ -53,6 +53,11 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     return fit_of_trial(problem, levels, best.trial, best.relative_alpha, trials, given=alpha is not None)
 
 
+def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> float:
+    """The best density of what is left out, over spectra and penalties."""
+    return min(t.trial.density for t in _tried(problem, levels, candidates, alpha))
+
+
 def fit_of_trial(
     problem: Problem, levels: Levels, trial: Trial, alpha: float, trials: tuple[Trial, ...], *, given: bool
 ) -> RidgeFit:
