@@ -16,6 +16,7 @@ Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry doe
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -79,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ...
     0
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # "?" where an encoding other than UTF-8 has no λ or ∞
+        sys.stdout.reconfigure(errors="replace")
     try:
         options = build_parser().parse_args(arguments)
     except SystemExit as end:  # argparse has printed its own line
