@@ -726,6 +726,19 @@ def test_a_blank_line_is_a_missing_number_of_a_single_column(tmp_path):
         list(open_table(tmp_path / "x.csv").pieces(["x"]))
 
 
+@pytest.mark.parametrize("command", [["check"], ["discover", "-o", "m"], ["fit", "-o", "m"]])
+def test_degrees_are_questioned_once_by_every_command(here, capsys, command):
+    frame = pd.read_csv("data.csv")
+    frame[["a", "b"]] *= 180
+    frame.to_csv("degrees.csv", index=False)
+    rest = ["degrees.csv", "--target", "y", "--space", "torus:2,period=2pi", "--group", "sign_flips:2", *command[1:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        code, _, err = run(capsys, command[0], *rest)
+    assert code == 0
+    assert err.count("periods of Torus(2") == 1
+
+
 def test_progress_is_shown_on_a_terminal_only(here):
     """Each phase on one line of standard error, which is cleared at the end."""
     pty = pytest.importorskip("pty")

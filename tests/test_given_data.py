@@ -461,6 +461,78 @@ def test_degrees_at_prediction_are_questioned():
         assert found[0].filename == __file__
 
 
+def degrees_on_a_torus_of_radians():
+    X = 180 * sa.Torus(2).sample(1600, random_state=0)
+    return X, np.cos(np.deg2rad(X)).sum(axis=1), sa.Torus(2, period=2 * np.pi), groups.sign_flips(2)
+
+
+def as_array(X, y):
+    return X, y
+
+
+def as_chunks(X, y):
+    return [(X[:800], y[:800]), (X[800:], y[800:])], None
+
+
+def as_iterator(X, y):
+    return iter(as_chunks(X, y)[0]), None
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [
+        (sa.symmetry_test, as_array),
+        (sa.symmetry_test, as_chunks),
+        (sa.symmetry_test, as_iterator),
+        (sa.discover_symmetry, as_array),
+        (sa.discover_symmetry, as_chunks),
+    ],
+)
+def test_degrees_of_a_test_and_of_a_search_are_questioned_once(function, given):
+    X, y, space, group = degrees_on_a_torus_of_radians()
+    with pytest.warns(UserWarning, match="periods of Torus") as found:
+        function(*given(X, y), space, group)
+    (only,) = [w for w in found if "periods of Torus" in str(w.message)]
+    assert only.filename == __file__
+
+
+def one_row(model, X, y):
+    model.set_params(max_dim=None).fit(X[:1], y[:1])
+
+
+def in_memory(model, X, y):
+    model.fit(X, y)
+
+
+def as_a_stream(model, X, y):
+    model.fit(iter([(X, y)]))
+
+
+def in_pieces(model, X, y):
+    model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("fit", [one_row, in_memory, as_a_stream, in_pieces])
+@pytest.mark.parametrize("max_dim", [1, 9])
+@pytest.mark.parametrize("kind", [sa.InvariantKernelRidge, sa.SpecAvgRegressor])
+def test_questions_about_a_fit_point_at_the_line_that_called_it(fit, max_dim, kind):
+    """Of the constant alone, and of noise."""
+    X, y = sa.Torus(2).sample(200, random_state=0), np.random.default_rng(0).normal(size=200)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fit(kind(sa.Torus(2), max_dim=max_dim), X, y)
+    assert found or kind is sa.SpecAvgRegressor
+    assert all(w.filename == __file__ and w.lineno == fit.__code__.co_firstlineno + 1 for w in found)
+
+
+def test_questions_about_a_model_that_was_discovered_point_at_the_line_that_asked_for_it():
+    X, y = sa.Torus(2).sample(200, random_state=0), np.random.default_rng(0).normal(size=200)
+    found = sa.discover_symmetry(X, y, sa.Torus(2), groups.sign_flips(2))
+    with pytest.warns(UserWarning, match="explains almost nothing") as said:
+        found.model  # noqa: B018
+    assert said[0].filename == __file__
+
+
 def test_a_wrong_group_is_doubted_where_only_a_product_spectrum_fits_without_it():
     space = sa.Torus(3, period=360)
     turn, mirror = isometries.shift(degrees=[120, 0, 0]), isometries.signed_permutation([0, 1, 2], [-1] * 3)

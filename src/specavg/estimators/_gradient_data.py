@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
+from specavg.data._given_data import users_line
 from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
@@ -141,7 +142,7 @@ def _warn_of(found: tuple[float, float] | None) -> None:
     warnings.warn(
         f"the gradient given is {found[0]:.3g} ± {found[1]:.1g} times the gradient that the values alone predict, "
         f"and should be 1 times: one of the two is wrong. {what}",
-        stacklevel=5,
+        stacklevel=users_line(),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.data._given_data import users_line
 from specavg.data._streaming import invariant_moments
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
@@ -178,7 +179,7 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
             warnings.warn(
                 f"only the constant function is left: {self._only_the_constant()}. Predictions are the mean of y. "
                 "Give max_invariant_dim, or more data.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         self.exponent_, self.D_ = self._exponent(), cutoff.value
         self.coef_ = (sums / weight).reshape(basis.dim, *outputs)
@@ -216,7 +217,7 @@ def _question_intervals(space: Space, points: NDArray[np.float64]) -> None:
                 f"is {mean:.2g}, not 0), and Algorithm 1 takes means for coefficients. For points uniform in x "
                 "give sample_weight proportional to 1/√((x − low)(high − x)), or use InvariantKernelRidge, which "
                 "assumes no distribution.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
             return
 

@@ -12,7 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._html import Records
-from specavg.data._given_data import question_fit, question_group, question_size, question_wrapping, why_nothing
+from specavg.data._given_data import (
+    question_fit,
+    question_group,
+    question_size,
+    question_wrapping,
+    users_line,
+    why_nothing,
+)
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha
 from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
@@ -118,7 +125,7 @@ class SpectralRidge(PiecewiseEstimator):
         said = f"only the constant is fitted: {why}. Predictions are {self._mean()}"
         if not alone:
             said += ", and their standard deviation is infinite: one orbit does not tell how much the function varies"
-        warnings.warn(f"{said}.", UserWarning, stacklevel=4)
+        warnings.warn(f"{said}.", UserWarning, stacklevel=users_line())
         return mean_fit(problem, candidates[0], alpha)
 
     def _mean(self) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from specavg.data._given_data import given_targets
+from specavg.data._given_data import given_targets, users_line
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names, invariant_moments
 from specavg.estimators._base import InvariantEstimator
 from specavg.estimators._gradient_data import NO_VALUE
@@ -147,7 +147,7 @@ class PiecewiseEstimator(StreamedEstimator):
                 "partial_fit starts anew, and what fit saw is lost: a fit on data in memory, or without a cutoff, "
                 "keeps no sums that more data could be added to. Give the first piece to partial_fit too, or to fit "
                 "as a stream, fit(iter([(X, y)])), with the cutoff.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         with _all_or_nothing(self):
             stream = self._stream(X, y, sample_weight, gradient) or self._one_chunk(X, y, sample_weight, gradient)
