@@ -3,6 +3,7 @@
 import re
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -459,6 +460,73 @@ def test_degrees_at_prediction_are_questioned():
         with pytest.warns(UserWarning, match="column 0 of X spans 56 periods") as found:
             asked(np.arange(0.0, 360.0, 10.0)[:, None])
         assert found[0].filename == __file__
+
+
+class LazyFrame:
+    """As that of polars."""
+
+
+X_OF_A_FIT, Y_OF_A_FIT = sa.Torus(2).sample(20, random_state=0), np.arange(20.0)
+NO_TABLES = {
+    "a path": ("new.parquet", "X is a path, 'new.parquet', .* pandas.read_parquet\\('new.parquet'\\)"),
+    "a Path": (Path("new.parquet"), "X is a path, 'new.parquet'"),
+    "chunks": (iter([X_OF_A_FIT, X_OF_A_FIT]), "X is a list_iterator, .* one table at a time"),
+    "columns": ({"a": X_OF_A_FIT[:, 0]}, "X is a dict, .* pandas.DataFrame\\(X\\)"),
+    "a plan": (LazyFrame(), "X is a LazyFrame, .* X.collect\\(\\)"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_TABLES)
+def test_what_is_no_table_is_refused_with_how_to_have_one(kind):
+    given, complaint = NO_TABLES[kind]
+    model = sa.InvariantKernelRidge(sa.Torus(2), max_dim=9, alpha=1.0).fit(X_OF_A_FIT, Y_OF_A_FIT)
+    for asked in (model.predict, model.gradient, partial(model.predict, return_std=True)):
+        with pytest.raises(TypeError, match=complaint):
+            asked(given)
+    if kind in ("columns", "a plan"):  # the others are streams
+        with pytest.raises(TypeError, match=complaint):
+            model.fit(given, Y_OF_A_FIT)
+        with pytest.raises(TypeError, match=complaint):
+            clone(model).partial_fit(given, Y_OF_A_FIT)
+
+
+def test_the_name_of_a_column_is_for_files_only():
+    frame = pd.DataFrame(X_OF_A_FIT, columns=["a", "b"]).assign(y=Y_OF_A_FIT)
+    for model in (sa.InvariantKernelRidge(), sa.SpecAvgRegressor(), sa.EquivariantKernelRidge(sa.Torus(3))):
+        with pytest.raises(TypeError, match=r"y is a name, 'y', .* Parquet file only.*drop\(columns='y'\), data"):
+            model.fit(frame, "y")
+
+
+@pytest.mark.parametrize(
+    "given, wanted",
+    [
+        ("symmetric:3", r"groups.symmetric\(3\)"),
+        ("symmetric(3)", r"groups.symmetric\(3\)"),
+        ("symmetric", r"groups.symmetric\(3\)"),
+        ("point_group:Oh", r'groups.point_group\("Oh"\)'),
+        ("Oh", r'groups.point_group\("Oh"\)'),
+        ("m-3m", r'groups.point_group\("m-3m"\)'),
+        ("shifts:1,-1", r"groups.shifts\(\.\.\.\)"),
+    ],
+)
+def test_a_group_as_text_is_told_its_function(given, wanted):
+    with pytest.raises(TypeError, match=wanted):
+        sa.InvariantKernelRidge(sa.Torus(2), given).fit(X_OF_A_FIT, Y_OF_A_FIT)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "a"])
+@pytest.mark.parametrize(
+    "space",
+    [
+        *(sa.Torus(3), sa.Interval(), sa.Sphere(3), sa.Rotations(), sa.spaces.Stiefel(4, 2)),
+        *(sa.Power(sa.Sphere(3), 2), sa.Product(sa.Sphere(3), sa.Torus(1))),
+    ],
+    ids=repr,
+)
+def test_numbers_of_points_are_whole(space, n):
+    assert space.sample(0).shape == (0, space.n_features)
+    with pytest.raises(ValueError, match=f"n must be a whole number, at least 0; got {n!r}"):
+        space.sample(n)
 
 
 def degrees_on_a_torus_of_radians():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         raise not_a_group(group)
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+    _check_table(X)
     _check_mask(X, "X")
     _check_kinds(X)
     table = X if space is None else space.as_table(X)
@@ -61,6 +63,22 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
         check_columns(space, group, int(shape[1]))
     return table
+
+
+def _check_table(X: Any) -> None:
+    """Refuse what holds or gives tables and is none, with how to have one."""
+    kind, how = type(X).__name__, ""
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        kind, how = f"path, {path!r}", f"only fit reads a file itself, and only Parquet: pandas.read_parquet({path!r})"
+    elif isinstance(X, Iterator):
+        how = "give one table at a time: [model.predict(X) for X in chunks]"
+    elif isinstance(X, Mapping):
+        how = "pandas.DataFrame(X) makes one of columns, np.column_stack(list(X.values())) of arrays"
+    elif kind == "LazyFrame":
+        how = "X.collect() computes one"
+    if how:
+        raise TypeError(f"X is a {kind}, and points are rows of a table: {how}")
 
 
 def _check_mask(values: Any, name: str) -> None:
@@ -108,8 +126,13 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 def given_targets(y: Any) -> Any:
     """`y`, unless it holds texts, dates or masked values: a regressor needs numbers."""
-    if y is None or isinstance(y, str):
+    if y is None:
         return y
+    if isinstance(y, str):
+        raise TypeError(
+            f"y is a name, {y!r}, which says something beside the path of a Parquet file only. Give the column: "
+            f"fit(data.drop(columns={y!r}), data[{y!r}])"
+        )
     _check_mask(y, "y")
     if hasattr(y, "toarray"):  # SciPy's sparse arrays
         raise TypeError("y is a sparse array, and a regressor needs all of its numbers: y.toarray()")

@@ -13,6 +13,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import users_line
@@ -368,6 +369,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
+        n_samples = whole_number(n_samples, "n_samples", 0)
         rng = as_generator(random_state)
         space = self.basis_.space
         if self.form_ == "kernels":
