@@ -73,7 +73,7 @@ def _check_table(X: Any) -> None:
         kind, how = f"path, {path!r}", f"only fit reads a file itself, and only Parquet: pandas.read_parquet({path!r})"
     elif isinstance(X, Iterator):
         how = "give one table at a time: [model.predict(X) for X in chunks]"
-    elif isinstance(X, Mapping):
+    elif isinstance(X, Mapping) and not hasattr(X, "shape"):  # sparse arrays may be mappings
         how = "pandas.DataFrame(X) makes one of columns, np.column_stack(list(X.values())) of arrays"
     elif kind == "LazyFrame":
         how = "X.collect() computes one"

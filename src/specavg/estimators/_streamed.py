@@ -108,7 +108,8 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         settings: dict[str, Any] = {"reset": not hasattr(self, "moments_"), "dtype": np.float64}
         if self._has_targets and gradient is None:
             settings |= {"y": given_targets(y), "multi_output": True, "y_numeric": True}
-        checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
+        with np.errstate(invalid="ignore"):  # all numbers are summed to see whether they are finite: ∞ − ∞
+            checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
         parts = checked if isinstance(checked, tuple) else (checked,)
         if gradient is not None:  # beside it y may have NaN, and is looked at when sums are taken
             parts = (checked, y)
