@@ -137,6 +137,7 @@ def test_info_describes_saved_models(capsys, tmp_path):
     group, R = sa.groups.point_group("Oh"), np.random.default_rng(0).normal(size=(20, 3, 3))
     models = {
         "ridge": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, (X**4).sum(axis=1)),
+        "few": sa.InvariantKernelRidge(sa.Torus(3), max_dim=30, order="few coordinates").fit(X, X[:, 0]),
         "two": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, np.c_[X**2 @ [1, 1, 1], (X**4).sum(1)]),
         "vectors": sa.EquivariantKernelRidge(sa.Sphere(3), group, "vector", max_dim=40).fit(X, X**3),
         "density": sa.InvariantDensity(sa.Sphere(3), group, max_dim=60).fit(X),
@@ -151,6 +152,8 @@ def test_info_describes_saved_models(capsys, tmp_path):
     for line in ("space       Sphere(3)", "group       point_group('Oh')", f"spectrum    {models['ridge'].spectrum_}"):
         assert line in said["ridge"]
     assert f"functions   {models['ridge'].basis_.dim} invariant of" in said["ridge"]
+    assert ", eigenvalues up to" in said["ridge"]
+    assert ", values of the order 'few coordinates' up to" in said["few"]
     assert "predicts    one number, and its deviation (return_std)" in said["ridge"]
     assert "outputs that move with the points ('vector'), and their deviations" in said["vectors"]
     assert "predicts    2 numbers, and their deviations (return_std)" in said["two"]

@@ -262,8 +262,11 @@ def test_a_fit_that_explains_nothing_says_so_with_reasons():
     X = sa.Power(sa.Torus(2), 2).sample(60, random_state=0)
     y = np.random.default_rng(0).normal(size=60)
     model = sa.InvariantKernelRidge(sa.Power(sa.Torus(2), 2), groups.symmetric(2), max_dim=20)
-    with pytest.warns(UserWarning, match="explains almost nothing.*another unit.*another order.*sa.symmetry_test"):
+    with pytest.warns(
+        UserWarning, match="explains almost nothing.*another unit.*another order.*sa.symmetry_test"
+    ) as said:
         model.fit(X, y)
+    assert "it needs more functions, or other ones, than were used (max_dim, order=" in str(said[0].message)
     model.fit(X, np.cos(np.pi * X).sum(axis=1))  # silent
 
 

@@ -437,6 +437,8 @@ def why_nothing(space: Space, group: Group, output: str | Representation | None 
             if output is None
             else f"the target {_does_not_move(group, output)}"
         )
+    other = ", or other ones, than were used (max_dim, order='few coordinates')"
+    reasons.append("it needs more functions" + (other if space.parts > 1 else " than were used (max_dim)"))
     return "; or ".join(reasons)
 
 

@@ -122,7 +122,8 @@ class Interval(Space):
     def _remedy(self, points: Array) -> str:
         return (
             f"It goes from {self._low:.6g} to {self._high:.6g}, and its column from {points.min():.6g} to "
-            f"{points.max():.6g}: widen the interval so that it holds all points, those to be predicted too."
+            f"{points.max():.6g}: widen the interval so that it holds all points, those to be predicted too. "
+            "A scaler to its ends needs to clip: MinMaxScaler(clip=True)."
         )
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
