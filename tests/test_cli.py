@@ -1,6 +1,7 @@
 """The command line as a user meets it: what it prints, writes and returns, with good and bad input."""
 
 import contextlib
+import gzip
 import io
 import json
 import os
@@ -136,6 +137,7 @@ def test_info_describes_saved_models(capsys, tmp_path):
     group, R = sa.groups.point_group("Oh"), np.random.default_rng(0).normal(size=(20, 3, 3))
     models = {
         "ridge": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, (X**4).sum(axis=1)),
+        "few": sa.InvariantKernelRidge(sa.Torus(3), max_dim=30, order="few coordinates").fit(X, X[:, 0]),
         "two": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, np.c_[X**2 @ [1, 1, 1], (X**4).sum(1)]),
         "vectors": sa.EquivariantKernelRidge(sa.Sphere(3), group, "vector", max_dim=40).fit(X, X**3),
         "density": sa.InvariantDensity(sa.Sphere(3), group, max_dim=60).fit(X),
@@ -150,6 +152,8 @@ def test_info_describes_saved_models(capsys, tmp_path):
     for line in ("space       Sphere(3)", "group       point_group('Oh')", f"spectrum    {models['ridge'].spectrum_}"):
         assert line in said["ridge"]
     assert f"functions   {models['ridge'].basis_.dim} invariant of" in said["ridge"]
+    assert ", eigenvalues up to" in said["ridge"]
+    assert ", values of the order 'few coordinates' up to" in said["few"]
     assert "predicts    one number, and its deviation (return_std)" in said["ridge"]
     assert "outputs that move with the points ('vector'), and their deviations" in said["vectors"]
     assert "predicts    2 numbers, and their deviations (return_std)" in said["two"]
@@ -267,7 +271,12 @@ def test_several_targets_and_the_mean(here, capsys):
     code, out, _ = run(capsys, "fit", "both.csv", "--target", "y,z", "--model", "mean", *rest)
     assert (code, out) == (0, "")
     _, out, _ = run(capsys, "predict", "m", "new.csv")
-    assert out.startswith("prediction_0,prediction_1\n")
+    assert out.startswith("prediction_y,prediction_z\n")
+    model = sa.load("m")
+    model.fit(pd.read_csv("new.csv"), SPACE.sample(300, random_state=1))  # without names of targets
+    del model.target_names_
+    model.save("m")
+    assert run(capsys, "predict", "m", "new.csv")[1].startswith("prediction_0,prediction_1\n")
 
 
 def test_targets_that_move_as_a_vector(here, capsys):
@@ -281,7 +290,7 @@ def test_targets_that_move_as_a_vector(here, capsys):
     code, out, _ = run(capsys, "predict", "m", "new.csv", "--std")
     assert code == 0
     found = pd.read_csv(io.StringIO(out))
-    assert list(found) == ["prediction_0", "prediction_1", "std_0", "std_1"]
+    assert list(found) == ["prediction_y", "prediction_z", "std_y", "std_z"]
     np.testing.assert_allclose(found, np.hstack(model.predict(X, return_std=True)), rtol=1e-12)
     code, _, err = run(capsys, "fit", "both.csv", "--target", "y", "--targets-are", "vector", *rest)
     assert code == 2
@@ -510,6 +519,16 @@ BAD = {
     ),
     "a point group by its name alone": (["info", "--space", "sphere:3", "--group", "Oh"], 2, "write point_group:Oh"),
     "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "moves nothing"),
+    "too few permutations": (
+        ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--permutations", "99"],
+        2,
+        "no p-value below 0.01, so that nothing could fail at the level 0.01: give at least 100",
+    ),
+    "two targets of a test": (
+        ["check", "both.csv", "--target", "y,z", *TORUS, "--group", "sign_flips:2"],
+        2,
+        "give one --target at a time; got 2",
+    ),
     "an impossible level": (
         ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
         2,
@@ -581,6 +600,12 @@ BAD = {
 }
 
 
+@pytest.mark.parametrize("command, several", [("fit", True), ("check", False), ("discover", False)])
+def test_help_says_how_many_targets(capsys, command, several):
+    _, out, _ = run(capsys, command, "--help")
+    assert ("several with commas" in out) is several
+
+
 @pytest.mark.parametrize("kind", BAD)
 def test_mistakes_get_one_line_and_a_code(here, capsys, kind):
     arguments, code, complaint = BAD[kind]
@@ -650,6 +675,71 @@ def test_a_closed_pipe_is_not_an_error(here):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["fit --help", "info --space sphere:3 --group point_group:C∞v --max-eigenvalue 20"])
+def test_letters_that_an_encoding_lacks_are_no_error(command):
+    arguments = [sys.executable, "-m", "specavg", *command.split()]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"}
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "?" in done.stdout
+
+
+@pytest.mark.parametrize("target", ["/dev/stdout", ">(cat)"])
+def test_predictions_go_to_pipes(here, target):
+    assert main(["fit", "data.csv", *FIT, "-o", "m", "--quiet"]) == 0
+    command = f"{sys.executable} -m specavg predict m new.csv -o {target} | cat"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, check=True)
+    assert done.stderr == ""
+    assert len(pd.read_csv(io.StringIO(done.stdout))["prediction"]) == 300
+
+
+@pytest.mark.parametrize(
+    "name, blank, piece", [("gaps.csv", "", 2), ("gaps.csv.gz", "  ", 50_000), ("gaps.tsv", "\r", 4)]
+)
+def test_blank_lines_between_rows_are_rows_without_values(here, capsys, monkeypatch, name, blank, piece):
+    """And those before the first line and after the last are none."""
+    monkeypatch.setattr(_tables, "_PIECE_ROWS", piece)
+    frame = pd.read_csv("data.csv")
+    lines = frame.to_csv(index=False, sep="\t" if name.endswith("tsv") else ",").splitlines()
+    opened = gzip.open if name.endswith("gz") else open
+
+    def write(lines):
+        with opened(name, "wt", newline="") as file:
+            file.write("\n".join(lines) + "\n")
+
+    write([*lines[:5], blank, *lines[5:]])
+    group = ["--target", "y", "--space", "torus:2", "--group", "sign_flips:2"]
+    assert main(["fit", "data.csv", *FIT, "-o", "m", "--quiet"]) == 0
+    for command in (["predict", "m", name], *([verb, name, *group] for verb in ("check", "discover", "fit"))):
+        code, out, err = run(capsys, *command, *(["-o", "n"] if command[0] == "fit" else []))
+        assert (code, out) == (1, "")
+        assert re.search("column 'a', row 5 is (missing|' +', not a finite number)", err), err
+    write([blank, *lines, blank, blank])
+    assert run(capsys, "predict", "m", name)[1] == run(capsys, "predict", "m", "data.csv")[1]
+
+
+def test_a_blank_line_is_a_missing_number_of_a_single_column(tmp_path):
+    (tmp_path / "x.csv").write_text("x\n0.0\n\n1.0\n")
+    with pytest.raises(_tables.UserError, match="column 'x', row 2 is missing"):
+        list(open_table(tmp_path / "x.csv").pieces(["x"]))
+    (tmp_path / "x.csv").write_text("x\n0.0\nNA\n\n")
+    with pytest.raises(_tables.UserError, match="column 'x', row 2 is missing"):
+        list(open_table(tmp_path / "x.csv").pieces(["x"]))
+
+
+@pytest.mark.parametrize("command", [["check"], ["discover", "-o", "m"], ["fit", "-o", "m"]])
+def test_degrees_are_questioned_once_by_every_command(here, capsys, command):
+    frame = pd.read_csv("data.csv")
+    frame[["a", "b"]] *= 180
+    frame.to_csv("degrees.csv", index=False)
+    rest = ["degrees.csv", "--target", "y", "--space", "torus:2,period=2pi", "--group", "sign_flips:2", *command[1:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        code, _, err = run(capsys, command[0], *rest)
+    assert code == 0
+    assert err.count("periods of Torus(2") == 1
 
 
 def test_progress_is_shown_on_a_terminal_only(here):

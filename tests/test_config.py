@@ -68,9 +68,9 @@ def test_impossible_sizes_are_refused(limit):
     assert settings() == before
 
 
-@pytest.mark.parametrize("n", [0, -2])
+@pytest.mark.parametrize("n", [0, -2, 1.5, "a"])
 def test_impossible_thread_counts_are_refused(n):
-    with pytest.raises(ValueError, match="n_threads must be at least 1"):
+    with pytest.raises(ValueError, match=f"n_threads must be a whole number, at least 1; got {n!r}"):
         sa.config(n_threads=n)
 
 

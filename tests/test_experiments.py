@@ -120,6 +120,18 @@ def test_weights_of_the_target_are_means_over_orbits_of_coordinates():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:only the constant function is left")
+def test_what_is_said_of_figure_1_follows_its_numbers(tmp_path):
+    """Under the trivial group every function is invariant, and the first eigenspaces have 21 functions."""
+    changes = Changes(sizes=(20,), group=groups.trivial(10))
+    text = reproduce(tmp_path, quick=True, only=["figure-1"], stream=io.StringIO(), changes=changes).read_text()
+    assert "is no more than rounding in 10 of 10 fits, and 0 at most: under this group KRR is invariant too" in text
+    assert "not invariant" not in text
+    assert "do not make KRR invariant" not in text
+    assert "Spec-Avg with D = 176 (21 functions)" in text
+    assert "Spec-Avg, D = 176 (21 functions)" in text
+
+
 def test_the_group_of_the_figures_can_be_changed(tmp_path):
     changes = Changes(sizes=(20, 40), group=groups.cyclic_shifts(10))
     page = reproduce(tmp_path, quick=True, only=["figure-1"], stream=io.StringIO(), changes=changes)

@@ -3,6 +3,7 @@
 import re
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -261,8 +262,11 @@ def test_a_fit_that_explains_nothing_says_so_with_reasons():
     X = sa.Power(sa.Torus(2), 2).sample(60, random_state=0)
     y = np.random.default_rng(0).normal(size=60)
     model = sa.InvariantKernelRidge(sa.Power(sa.Torus(2), 2), groups.symmetric(2), max_dim=20)
-    with pytest.warns(UserWarning, match="explains almost nothing.*another unit.*another order.*sa.symmetry_test"):
+    with pytest.warns(
+        UserWarning, match="explains almost nothing.*another unit.*another order.*sa.symmetry_test"
+    ) as said:
         model.fit(X, y)
+    assert "it needs more functions, or other ones, than were used (max_dim, order=" in str(said[0].message)
     model.fit(X, np.cos(np.pi * X).sum(axis=1))  # silent
 
 
@@ -459,6 +463,145 @@ def test_degrees_at_prediction_are_questioned():
         with pytest.warns(UserWarning, match="column 0 of X spans 56 periods") as found:
             asked(np.arange(0.0, 360.0, 10.0)[:, None])
         assert found[0].filename == __file__
+
+
+class LazyFrame:
+    """As that of polars."""
+
+
+X_OF_A_FIT, Y_OF_A_FIT = sa.Torus(2).sample(20, random_state=0), np.arange(20.0)
+NO_TABLES = {
+    "a path": ("new.parquet", "X is a path, 'new.parquet', .* pandas.read_parquet\\('new.parquet'\\)"),
+    "a Path": (Path("new.parquet"), "X is a path, 'new.parquet'"),
+    "chunks": (iter([X_OF_A_FIT, X_OF_A_FIT]), "X is a list_iterator, .* one table at a time"),
+    "columns": ({"a": X_OF_A_FIT[:, 0]}, "X is a dict, .* pandas.DataFrame\\(X\\)"),
+    "a plan": (LazyFrame(), "X is a LazyFrame, .* X.collect\\(\\)"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_TABLES)
+def test_what_is_no_table_is_refused_with_how_to_have_one(kind):
+    given, complaint = NO_TABLES[kind]
+    model = sa.InvariantKernelRidge(sa.Torus(2), max_dim=9, alpha=1.0).fit(X_OF_A_FIT, Y_OF_A_FIT)
+    for asked in (model.predict, model.gradient, partial(model.predict, return_std=True)):
+        with pytest.raises(TypeError, match=complaint):
+            asked(given)
+    if kind in ("columns", "a plan"):  # the others are streams
+        with pytest.raises(TypeError, match=complaint):
+            model.fit(given, Y_OF_A_FIT)
+        with pytest.raises(TypeError, match=complaint):
+            clone(model).partial_fit(given, Y_OF_A_FIT)
+
+
+def test_the_name_of_a_column_is_for_files_only():
+    frame = pd.DataFrame(X_OF_A_FIT, columns=["a", "b"]).assign(y=Y_OF_A_FIT)
+    for model in (sa.InvariantKernelRidge(), sa.SpecAvgRegressor(), sa.EquivariantKernelRidge(sa.Torus(3))):
+        with pytest.raises(TypeError, match=r"y is a name, 'y', .* Parquet file only.*drop\(columns='y'\), data"):
+            model.fit(frame, "y")
+
+
+@pytest.mark.parametrize(
+    "given, wanted",
+    [
+        ("symmetric:3", r"groups.symmetric\(3\)"),
+        ("symmetric(3)", r"groups.symmetric\(3\)"),
+        ("symmetric", r"groups.symmetric\(3\)"),
+        ("point_group:Oh", r'groups.point_group\("Oh"\)'),
+        ("Oh", r'groups.point_group\("Oh"\)'),
+        ("m-3m", r'groups.point_group\("m-3m"\)'),
+        ("shifts:1,-1", r"groups.shifts\(\.\.\.\)"),
+    ],
+)
+def test_a_group_as_text_is_told_its_function(given, wanted):
+    with pytest.raises(TypeError, match=wanted):
+        sa.InvariantKernelRidge(sa.Torus(2), given).fit(X_OF_A_FIT, Y_OF_A_FIT)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "a"])
+@pytest.mark.parametrize(
+    "space",
+    [
+        *(sa.Torus(3), sa.Interval(), sa.Sphere(3), sa.Rotations(), sa.spaces.Stiefel(4, 2)),
+        *(sa.Power(sa.Sphere(3), 2), sa.Product(sa.Sphere(3), sa.Torus(1))),
+    ],
+    ids=repr,
+)
+def test_numbers_of_points_are_whole(space, n):
+    assert space.sample(0).shape == (0, space.n_features)
+    with pytest.raises(ValueError, match=f"n must be a whole number, at least 0; got {n!r}"):
+        space.sample(n)
+
+
+def degrees_on_a_torus_of_radians():
+    X = 180 * sa.Torus(2).sample(1600, random_state=0)
+    return X, np.cos(np.deg2rad(X)).sum(axis=1), sa.Torus(2, period=2 * np.pi), groups.sign_flips(2)
+
+
+def as_array(X, y):
+    return X, y
+
+
+def as_chunks(X, y):
+    return [(X[:800], y[:800]), (X[800:], y[800:])], None
+
+
+def as_iterator(X, y):
+    return iter(as_chunks(X, y)[0]), None
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [
+        (sa.symmetry_test, as_array),
+        (sa.symmetry_test, as_chunks),
+        (sa.symmetry_test, as_iterator),
+        (sa.discover_symmetry, as_array),
+        (sa.discover_symmetry, as_chunks),
+    ],
+)
+def test_degrees_of_a_test_and_of_a_search_are_questioned_once(function, given):
+    X, y, space, group = degrees_on_a_torus_of_radians()
+    with pytest.warns(UserWarning, match="periods of Torus") as found:
+        function(*given(X, y), space, group)
+    (only,) = [w for w in found if "periods of Torus" in str(w.message)]
+    assert only.filename == __file__
+
+
+def one_row(model, X, y):
+    model.set_params(max_dim=None).fit(X[:1], y[:1])
+
+
+def in_memory(model, X, y):
+    model.fit(X, y)
+
+
+def as_a_stream(model, X, y):
+    model.fit(iter([(X, y)]))
+
+
+def in_pieces(model, X, y):
+    model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("fit", [one_row, in_memory, as_a_stream, in_pieces])
+@pytest.mark.parametrize("max_dim", [1, 9])
+@pytest.mark.parametrize("kind", [sa.InvariantKernelRidge, sa.SpecAvgRegressor])
+def test_questions_about_a_fit_point_at_the_line_that_called_it(fit, max_dim, kind):
+    """Of the constant alone, and of noise."""
+    X, y = sa.Torus(2).sample(200, random_state=0), np.random.default_rng(0).normal(size=200)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fit(kind(sa.Torus(2), max_dim=max_dim), X, y)
+    assert found or kind is sa.SpecAvgRegressor
+    assert all(w.filename == __file__ and w.lineno == fit.__code__.co_firstlineno + 1 for w in found)
+
+
+def test_questions_about_a_model_that_was_discovered_point_at_the_line_that_asked_for_it():
+    X, y = sa.Torus(2).sample(200, random_state=0), np.random.default_rng(0).normal(size=200)
+    found = sa.discover_symmetry(X, y, sa.Torus(2), groups.sign_flips(2))
+    with pytest.warns(UserWarning, match="explains almost nothing") as said:
+        found.model  # noqa: B018
+    assert said[0].filename == __file__
 
 
 def test_a_wrong_group_is_doubted_where_only_a_product_spectrum_fits_without_it():

@@ -348,6 +348,11 @@ def test_memory_limit_is_kept_by_every_solver():
     X = sa.Torus(3).sample(10_000, 0)
     with pytest.raises(MemoryError, match=r"a basis of 1e\+12 functions would need .* Lower max_invariant_dim"):
         sa.invariant_basis(sa.Torus(2), max_invariant_dim=1e12)
+    with (  # half of what is asked for, for certain
+        sa.config(memory_limit="1 GB"),
+        pytest.raises(MemoryError, match=r"a basis of at least 5e\+08 functions would need .* Lower max_dim"),
+    ):
+        sa.invariant_basis(sa.Torus(10), groups.trivial(10), max_dim=1e9)
     with sa.config(memory_limit="1 MB"), pytest.raises(MemoryError, match="evaluate chunks of rows"):
         basis.evaluate(X)
     with sa.config(memory_limit="1 MB"):  # never holds the values

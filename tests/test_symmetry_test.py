@@ -433,3 +433,13 @@ def test_a_group_of_fields_alone_is_tested():
     noise = 0.1 * np.random.default_rng(0).normal(size=500)
     assert sa.symmetry_test(X, np.cos(np.pi * X.sum(axis=1)) + noise, space, group).failing(0.01) == ()
     assert sa.symmetry_test(X, np.cos(np.pi * X[:, 0]) + noise, space, group).failing(0.01) == (0,)
+
+
+def test_an_iterator_of_few_rows_is_told_to_become_a_list():
+    """How many rows come is not known before: a smaller max_dim would not help."""
+    X = sa.Torus(2).sample(300, random_state=0)
+    chunks = [(X, np.cos(np.pi * X).sum(axis=1))]
+    group = sa.groups.sign_flips(2)
+    with pytest.raises(ValueError, match=r"300 samples are too few .*, or a list of chunks: an iterator does not tell"):
+        sa.symmetry_test(iter(chunks), None, sa.Torus(2), group, max_dim=5)
+    assert sa.symmetry_test(chunks, None, sa.Torus(2), group, max_dim=5).n_samples == 300

@@ -203,3 +203,47 @@ def test_units_of_targets_in_32_bits_are_numbers():
             for made in (Units.of, Units.without_shift):
                 assert np.array_equal(made(Y).unit, made(wide).unit)
                 assert np.array_equal(made(Y).shift, made(wide).shift)
+
+
+HUGE = {
+    "constant": np.full(60, 1e300),
+    "the largest constant": np.full(60, -1.5e308),
+    "both signs": np.where(np.arange(60) % 2, 1.7e308, -1.7e308),
+    "far from zero": np.linspace(1.2e308, 1.79e308, 60),
+    "one far from the others": np.r_[-1.7e308, np.full(59, 1.7e308)],
+}
+
+
+@pytest.mark.filterwarnings("ignore:the fit explains almost nothing")
+@pytest.mark.parametrize("name", HUGE)
+def test_targets_near_the_largest_number_are_those_of_ordinary_size(name):
+    """Without a warning of NumPy, which the tests take for an error."""
+    y = HUGE[name]
+    kernel = sa.InvariantKernelRidge(SPACE, GROUP, max_dim=20)
+    for fit in (
+        sa.InvariantKernelRidge(SPACE, GROUP).fit,
+        sa.SpecAvgRegressor(SPACE, GROUP, max_dim=20).fit,
+        lambda *data: sa.InvariantKernelRidge(**kernel.get_params()).partial_fit(*data),
+    ):
+        ordinary = fit(X[:60], y / 2.0**1000).coef_
+        found = fit(X[:60], y).coef_ / 2.0**1000
+        np.testing.assert_allclose(found, ordinary, rtol=1e-9, atol=1e-12 * np.abs(ordinary).max())
+
+
+def test_a_discrepancy_beyond_the_largest_number_is_infinite():
+    assert sa.invariance_discrepancy(lambda X: 1.5e308 * X[:, 0], SPACE, GROUP, [[0.9, 0.1]]) == np.inf
+
+
+@pytest.mark.filterwarnings("ignore:only the constant")
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("slope", [0.0, 1e-300, 1.0, 1e300])
+def test_values_and_gradients_may_have_very_different_sizes(rows, size, slope):
+    y = size * np.arange(1.0, rows + 1.0)
+    model = sa.InvariantKernelRidge(SPACE, GROUP).fit(X[:rows], y, gradient=slope * X[:rows])
+    assert np.isfinite(model.predict(Z)).all()
+
+
+def test_a_gradient_that_is_not_used_is_told():
+    with pytest.warns(UserWarning, match="all points lie on one orbit. Gradients are not used"):
+        sa.InvariantKernelRidge(SPACE, GROUP).fit(X[:1], [1.0], gradient=X[:1])

@@ -94,8 +94,11 @@ def test_the_spectrum_is_named_and_checked():
     with pytest.raises(ValueError, match="no smoothness"):
         sa.InvariantKernelRidge(S2, spectrum="von mises", smoothness=2.0).fit(S2.sample(9, 0), np.arange(9.0))
     frames = sa.spaces.Stiefel(4, 2)
-    with pytest.raises(ValueError, match="'von mises' spectrum is known on"):
+    with pytest.raises(ValueError, match="'von mises' spectrum is not known for these functions"):
         sa.InvariantKernelRidge(frames, spectrum="von mises").fit(frames.sample(9, 0), np.arange(9.0))
+    for spectrum in ("von mises", "product"):
+        with pytest.raises(ValueError, match=r"cubic tor.*order='type'|order='type', and a cubic torus"):
+            sa.InvariantKernelRidge(sa.Torus(2), spectrum=spectrum).fit(sa.Torus(2).sample(9, 0), np.arange(9.0))
     with pytest.raises(ValueError, match="order='type'"):
         sa.InvariantKernelRidge(sa.Torus(4), spectrum="von mises").fit(sa.Torus(4).sample(9, 0), np.arange(9.0))
 

@@ -14,7 +14,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     """A temporary file beside `path` to write to; it takes the place of `path` only if the block ends well.
 
     An exception or an interruption inside the block removes it and leaves whatever was at `path` untouched. A
-    symbolic link stays, and the file it points to is replaced. A file that was there keeps its permissions.
+    symbolic link stays, and the file it points to is replaced. A file that was there keeps its permissions. Pipes and
+    devices are written to directly.
 
     Examples
     --------
@@ -25,6 +26,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     ...     (Path(folder) / "a.txt").read_text()
     'complete'
     """
+    if is_pipe(Path(path)):
+        yield Path(path)
+        return
     target = Path(path).resolve() if Path(path).is_symlink() else Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file in it")
@@ -42,6 +46,11 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def is_pipe(path: Path) -> bool:
+    """Whether a pipe or a device is there: nothing to complete or to replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _umask() -> int:

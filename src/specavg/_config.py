@@ -8,6 +8,8 @@ import re
 import threading
 from dataclasses import dataclass, replace
 
+from specavg._messages import whole_number
+
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -79,12 +81,11 @@ class config(contextlib.AbstractContextManager["Settings"]):
         progress: bool | None = None,
     ) -> None:
         global _current
-        if n_threads is not None and n_threads < 1:
-            raise ValueError(f"n_threads must be at least 1; got {n_threads}")
+        threads = None if n_threads is None else whole_number(n_threads, "n_threads", 1)
         if progress is not None and not isinstance(progress, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"progress must be True or False; got {progress!r}")
         limit = None if memory_limit is None else _bytes(memory_limit)
-        given = {"memory_limit": limit, "n_threads": n_threads, "progress": progress}
+        given = {"memory_limit": limit, "n_threads": threads, "progress": progress}
         with _lock:
             self._before = _current
             self._set = _current = replace(_current, **{k: v for k, v in given.items() if v is not None})

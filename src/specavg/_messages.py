@@ -1,8 +1,9 @@
-"""How messages show what was given."""
+"""How messages show what was given, and refuse what is no number."""
 
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 _FEW_ENTRIES = 9  # an array of so many is shown whole: a matrix of R^3
@@ -37,3 +38,21 @@ def size_text(n: int) -> str:
     ('1024', 'about 10^2567')
     """
     return str(n) if n < 10**9 else f"about 10^{math.floor(math.log10(n))}"
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """`value` as an integer; an error that names it where it is none, or less than `least`.
+
+    Examples
+    --------
+    >>> whole_number(2.5, "n", 0)
+    Traceback (most recent call last):
+    ValueError: n must be a whole number, at least 0; got 2.5
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ValueError(f"{name} must be a whole number, at least {least}; got {shown(value)}")
+    return number

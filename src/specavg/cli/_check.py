@@ -41,6 +41,13 @@ def run(options: argparse.Namespace) -> int:
     if options.max_dim is not None and not options.max_dim >= 2:
         raise UserError(f"--max-dim must be at least 2; got {options.max_dim:g}", 2)
     check_level(options)
+    smallest = 1 / (options.permutations + 1)
+    if options.permutations and smallest >= options.level:
+        raise UserError(
+            f"--permutations {options.permutations} gives no p-value below {smallest:.2g}, so that nothing could fail "
+            f"at the level {options.level:g}: give at least {int(1 / options.level)}, or none",
+            2,
+        )
     space, group = space_and_group(options, "there is no symmetry to check")
     with Progress("counting rows", quiet=options.quiet) as progress:
         X, y, weights, _ = points_and_target(options, space, progress, "testing")

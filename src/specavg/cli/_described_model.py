@@ -41,7 +41,9 @@ def described_model(model: Any, path: Path) -> str:
 
 def _of_basis(basis: Any) -> list[tuple[str, str]]:
     top = float(np.max(basis.eigenvalues, initial=0.0))
-    functions = f"{basis.dim} {basis.kind} of {basis.total_dim}, eigenvalues up to {top:.6g}"
+    by = basis.order.name
+    values = "eigenvalues" if by in ("eigenvalue", "type") else f"values of the order {by!r}"
+    functions = f"{basis.dim} {basis.kind} of {basis.total_dim}, {values} up to {top:.6g}"
     return [("space", repr(basis.space)), ("group", repr(basis.group)), ("functions", functions)]
 
 

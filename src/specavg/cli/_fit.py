@@ -38,7 +38,7 @@ from specavg.cli._user_error import UserError
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
-    add_table_options(parser, target_required=False)
+    add_table_options(parser, one_target=False)
     add_symmetry_options(parser, space_required=True)
     parser.add_argument(
         "--model",
@@ -101,6 +101,8 @@ def run(options: argparse.Namespace) -> int:
         else:
             model.fit(stream)
         remember_angles(model, options.euler, features)
+        if len(targets) > 1:
+            model.target_names_ = targets
         progress.phase("saving")
         model.save(options.output)
     if not options.quiet:

@@ -16,12 +16,13 @@ Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry doe
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
@@ -79,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ...
     0
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # "?" where an encoding other than UTF-8 has no λ or ∞
+        sys.stdout.reconfigure(errors="replace")
     try:
         options = build_parser().parse_args(arguments)
     except SystemExit as end:  # argparse has printed its own line
@@ -87,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminated)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _one_line_warning
+            warnings.showwarning = _one_line_warnings()
             return options.run(options)
     except KeyboardInterrupt:
         print("specavg: interrupted", file=sys.stderr)
@@ -114,5 +117,14 @@ def _failed(message: str, code: int) -> int:
     return code
 
 
-def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print("specavg: warning: " + " ".join(str(message).split()), file=sys.stderr)
+def _one_line_warnings() -> Callable[..., None]:
+    """Shows each warning once, in one line: a search and the fit after it may have the same."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        line = "specavg: warning: " + " ".join(str(message).split())
+        if line not in shown:
+            print(line, file=sys.stderr)
+        shown.add(line)
+
+    return show

@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.model.exists():
         raise UserError(f"{options.model}: there is no such file")
+    if str(options.output) == "/dev/stdout":
+        options.output = None
     if options.output is not None:
         check_output(options.output, options.model, options.data)
     model = load(options.model)
@@ -115,7 +117,10 @@ def _write(
     from specavg.cli._progress_bar import Progress
 
     outputs = getattr(model, "output_shape_", model.coef_.shape[1:])  # vectors have one coefficient for all outputs
-    names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]
+    names = ["prediction"]
+    if outputs:
+        known = getattr(model, "target_names_", ())
+        names = [f"prediction_{end}" for end in (known if len(known) == outputs[0] else range(outputs[0]))]
     predict = model.predict if hasattr(model, "predict") else model.density
     if not hasattr(model, "predict"):
         names = ["density"]
@@ -134,7 +139,7 @@ def _write(
             mean, std = predict(X, return_std=True) if options.std else (predict(X), None)
             frame = pd.DataFrame(mean.reshape(len(piece), -1), columns=names)
             if std is not None:
-                frame[[name.replace("prediction", "std") for name in names]] = std.reshape(len(piece), -1)
+                frame[[name.replace("prediction", "std", 1) for name in names]] = std.reshape(len(piece), -1)
             writer.write(frame)
             done += len(piece)
             progress(done)

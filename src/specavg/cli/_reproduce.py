@@ -21,7 +21,9 @@ _CHANGED = {"figure-1", "figure-2"}  # what the options for other sizes, seeds, 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
-    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="smaller sizes and fewer seeds: about a minute on an idle machine"
+    )
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument(
         "--only", action="append", metavar="NAME", help="experiments, with commas or repeated; default: all"

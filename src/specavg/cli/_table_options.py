@@ -18,13 +18,11 @@ if TYPE_CHECKING:
     from specavg.spaces import Space
 
 
-def add_table_options(parser: argparse.ArgumentParser, *, target_required: bool = True) -> None:
-    """Add the table, its target and its features."""
+def add_table_options(parser: argparse.ArgumentParser, *, one_target: bool = True) -> None:
+    """Add the table, its features and its target: one, or none or several."""
     parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
-    none = "" if target_required else " (default: none, and the density of the points is learnt)"
-    parser.add_argument(
-        "--target", required=target_required, metavar="NAME", help="the column to learn; several with commas" + none
-    )
+    several = "" if one_target else "; several with commas (default: none, and the density of the points is learnt)"
+    parser.add_argument("--target", required=one_target, metavar="NAME", help=f"the column to learn{several}")
     parser.add_argument(
         "--features", metavar="NAMES", help="the columns of the points, with commas (default: all others)"
     )
@@ -50,7 +48,7 @@ def points_and_target(
     count = point_columns(options.euler, space)
     features, targets = split_columns(table, names, chosen, space, options.weights, count)
     if len(targets) != 1:
-        raise UserError("give one target at a time", 2)
+        raise UserError(f"give one --target at a time; got {len(targets)}", 2)
     stream = TableStream(table, features, targets, progress, options.weights, options.euler)
     if not table.fits_in_memory(len(features) + 2):
         return _Anew(stream, progress), None, None, features

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
+import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._atomic import is_pipe
 from specavg._config import settings
 from specavg.cli._euler_columns import points_from_angles
 from specavg.cli._user_error import UserError
@@ -114,13 +118,18 @@ def _open_csv(path: Path) -> Table:
     # Up to pandas 2 the default parser may be wrong in the last bit.
     exact = {"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3 else {}
 
+    # A blank line is a row without values: skipped, it would shift all rows after it.
+    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    settings: dict[str, Any] = {"sep": separator, "index_col": False, "skip_blank_lines": False, **exact}
+
     def pieces(columns: list[str]) -> Iterator[Any]:
         # All columns are parsed: with `usecols` a row with too many fields would pass unnoticed.
         try:
             with (
                 _reading(path, "CSV"),
                 warnings.catch_warnings(),
-                pandas.read_csv(path, sep=separator, index_col=False, chunksize=_PIECE_ROWS, **exact) as reader,
+                opened(path, "rt", encoding="utf-8-sig", newline="") as text,
+                pandas.read_csv(_Trimmed(text), chunksize=_PIECE_ROWS, **settings) as reader,
             ):
                 warnings.simplefilter("ignore", pandas.errors.DtypeWarning)  # words among numbers are found below
                 warnings.simplefilter("error", pandas.errors.ParserWarning)
@@ -130,6 +139,24 @@ def _open_csv(path: Path) -> Table:
             raise UserError(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
 
     return Table(path, header, None, pieces)
+
+
+@final
+class _Trimmed(io.TextIOBase):
+    """Text without blank lines at its start and its end."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._held, self._started = file, "", False
+
+    def read(self, size: int | None = -1, /) -> str:
+        while text := self._file.read(size):
+            text = self._held + text
+            kept = text.rstrip("\r\n ")
+            self._held = text[len(kept) :]  # only what follows tells whether this is the end
+            if kept:
+                first, self._started = not self._started, True
+                return re.sub(r"\A(?: *[\r\n])+", "", kept) if first else kept
+        return ""
 
 
 def _check_header(path: Path, names: list[str]) -> None:
@@ -298,12 +325,12 @@ class ParquetWriter:
 
 
 def open_writer(final_name: Path, unfinished: Path) -> CsvWriter | ParquetWriter:
-    """A writer of `unfinished`, in the format that `final_name` asks for."""
+    """A writer of `unfinished`, in the format that `final_name` asks for; CSV to a pipe."""
+    if is_pipe(final_name):
+        return CsvWriter(unfinished.open("w", encoding="utf-8", newline=""))
     if _kind(final_name) == "parquet":
         return ParquetWriter(unfinished)
     if final_name.name.lower().endswith(".gz"):
-        import gzip
-
         return CsvWriter(gzip.open(unfinished, "wt", encoding="utf-8", newline=""))
     separator = "\t" if final_name.name.lower().endswith(".tsv") else ","
     return CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
@@ -316,6 +343,8 @@ def check_output(path: Path, *inputs: Path) -> None:
             raise UserError(f"{path} is an input of this command: give the output another name", 2)
     if path.is_dir():
         raise UserError(f"{path} is a folder; give the name of a file in it")
+    if is_pipe(path):
+        return
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK):

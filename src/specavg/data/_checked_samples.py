@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.data._given_data import equal_rows, given_table, given_targets
+from specavg.data._given_data import equal_rows, given_table, given_targets, question_unit
 from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
 
 
-def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None) -> tuple[Array, ...]:
+def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None, *, ask: bool = True) -> tuple[Array, ...]:
     """Points of `space`, one finite target for each and, where given, one positive weight, or an error.
 
-    Rows of weight zero are left out.
+    Rows of weight zero are left out. With `ask`, columns in what looks like another unit are warned of.
     """  # (n, n_features), (n,), (n,)
     table = given_table(space, None, X)
     if space is None:  # pyright: ignore[reportUnnecessaryComparison]
@@ -31,6 +31,8 @@ def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None) -> 
     points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
+    if ask:
+        question_unit(space, points)
     if sample_weight is None:
         return points, targets
     weights = numbers(sample_weight, "sample_weight")
@@ -54,8 +56,11 @@ def without_copies(points: Array, targets: Array, weights: Array | None = None) 
     return points[first], np.bincount(mine, sizes * targets) / totals, np.asarray(totals, dtype=np.float64)
 
 
-def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array, ...]]:
-    """Checked chunks (X, y) or (X, y, weights) without the empty ones; columns with names keep names and order."""
+def checked_chunks(space: Space, chunks: Iterable[Any], *, ask: bool = False) -> Iterator[tuple[Array, ...]]:
+    """Checked chunks (X, y) or (X, y, weights) without the empty ones; columns with names keep names and order.
+
+    With `ask`, for the first of several readings, the first chunk is asked about its unit.
+    """
     names: list[str] | None = None
     for i, chunk in enumerate(chunks):
         if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
@@ -68,7 +73,7 @@ def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array,
             found = column_names(X)
             check_names(found, names)
             names = found if names is None else names
-            checked = checked_samples(space, X, y, *weights) if len(y) else None
+            checked = checked_samples(space, X, y, *weights, ask=ask and not i) if len(y) else None
         except (ValueError, TypeError) as error:
             raise type(error)(f"chunk {i}: {error}") from None
         if checked is not None:

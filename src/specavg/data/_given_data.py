@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         raise not_a_group(group)
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+    _check_table(X)
     _check_mask(X, "X")
     _check_kinds(X)
     table = X if space is None else space.as_table(X)
@@ -61,6 +63,22 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
         check_columns(space, group, int(shape[1]))
     return table
+
+
+def _check_table(X: Any) -> None:
+    """Refuse what holds or gives tables and is none, with how to have one."""
+    kind, how = type(X).__name__, ""
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        kind, how = f"path, {path!r}", f"only fit reads a file itself, and only Parquet: pandas.read_parquet({path!r})"
+    elif isinstance(X, Iterator):
+        how = "give one table at a time: [model.predict(X) for X in chunks]"
+    elif isinstance(X, Mapping) and not hasattr(X, "shape"):  # sparse arrays may be mappings
+        how = "pandas.DataFrame(X) makes one of columns, np.column_stack(list(X.values())) of arrays"
+    elif kind == "LazyFrame":
+        how = "X.collect() computes one"
+    if how:
+        raise TypeError(f"X is a {kind}, and points are rows of a table: {how}")
 
 
 def _check_mask(values: Any, name: str) -> None:
@@ -108,8 +126,13 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 def given_targets(y: Any) -> Any:
     """`y`, unless it holds texts, dates or masked values: a regressor needs numbers."""
-    if y is None or isinstance(y, str):
+    if y is None:
         return y
+    if isinstance(y, str):
+        raise TypeError(
+            f"y is a name, {y!r}, which says something beside the path of a Parquet file only. Give the column: "
+            f"fit(data.drop(columns={y!r}), data[{y!r}])"
+        )
     _check_mask(y, "y")
     if hasattr(y, "toarray"):  # SciPy's sparse arrays
         raise TypeError("y is a sparse array, and a regressor needs all of its numbers: y.toarray()")
@@ -142,10 +165,11 @@ def _widest(space: Space, points: Array) -> tuple[int, float]:
     return column, float(spans[column])
 
 
-def _outside() -> int:
+def users_line() -> int:
     """The stacklevel of the line that called this library, for a warning of the function that asks."""
+    ours = ("specavg.", "functools")  # properties that are computed once lie between
     frame, level = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("specavg."):
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(ours):
         frame, level = frame.f_back, level + 1
     return level
 
@@ -171,7 +195,7 @@ def question_unit(space: Space, points: Array) -> bool:
         f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from {points[:, column].min():.4g} to "
         f"{points[:, column].max():.4g}, and the period is {side:.4g}. Values that differ by a period are the same "
         f"point. {advice}.",
-        stacklevel=_outside(),
+        stacklevel=users_line(),
     )
     return True
 
@@ -187,13 +211,13 @@ def question_periods(space: Space, points: Array, group: Group | None = None) ->
             f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "
             "points are meant to fill the space, give it the period of the data (for instance 2π for radians).",
-            stacklevel=5,
+            stacklevel=users_line(),
         )
     elif (space.column_periods == 2).all() and _fill_half(points) and not _has_mirrors(space, group):
         warnings.warn(
             f"every column of X fills 0 to 1 evenly, half of the period 2 of {space!r}, where 0 and 1 are different "
             "points. If 1 is a whole period, as of fractions of a turn or of a cell, give the space period=1.",
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 
@@ -235,7 +259,7 @@ def question_order(space: Space, names: list[str]) -> None:
         warnings.warn(
             f"the columns of X look ordered coordinate by coordinate ({names[0]}, {names[1]}, ...), but {space!r} "
             f"takes them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 
@@ -268,7 +292,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
             f"y has {outputs[0]} columns, as many as a vector that {group!r} moves, and invariant functions explain "
             f"little of it (leave-one-out error {error:.2g} standard deviations). If y moves with the points, use "
             "EquivariantKernelRidge(space, group, 'vector').",
-            stacklevel=3,
+            stacklevel=users_line(),
         )
     return moves
 
@@ -290,7 +314,7 @@ def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
         f"of the mean is 1. Likely reasons: {reasons()}.",
-        stacklevel=4,
+        stacklevel=users_line(),
     )
 
 
@@ -305,7 +329,7 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
             f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. If "
             "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
             "angles.",
-            stacklevel=4,
+            stacklevel=users_line(),
         )
 
 
@@ -332,7 +356,7 @@ def question_group(
         f"the leave-one-out error is {error:.3g} standard deviations of y, and {without:.2g} without the group: the "
         f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
         f"of the points and the order of their columns{advice}.",
-        stacklevel=4,
+        stacklevel=users_line(),
     )
 
 
@@ -375,7 +399,7 @@ def question_size(basis: BasisTable, count: int, rows: int, error: float, *, gro
     warnings.warn(
         f"time ended the search for {basis.kind} functions at {basis.dim} of them for {count} points, and the "
         f"leave-one-out error is {error:.3g} standard deviations of y.{advice}",
-        stacklevel=4,
+        stacklevel=users_line(),
     )
 
 
@@ -413,6 +437,8 @@ def why_nothing(space: Space, group: Group, output: str | Representation | None 
             if output is None
             else f"the target {_does_not_move(group, output)}"
         )
+    other = ", or other ones, than were used (max_dim, order='few coordinates')"
+    reasons.append("it needs more functions" + (other if space.parts > 1 else " than were used (max_dim)"))
     return "; or ".join(reasons)
 
 

@@ -68,7 +68,7 @@ class Samples:
                 f"whose __iter__ starts anew; got {type(X).__name__}"
             )
         chunks: Any = X
-        count = sum(len(chunk[1]) for chunk in checked_chunks(space, chunks))
+        count = sum(len(chunk[1]) for chunk in checked_chunks(space, chunks, ask=True))
         return cls(space, count, (chunks, None), lambda: checked_chunks(space, chunks))
 
     def whole(self) -> tuple[Array, ...]:

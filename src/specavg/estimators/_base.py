@@ -135,7 +135,8 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _points_and_targets(self, X: Any, y: Any, *, multi_output: bool = True) -> tuple[Array, Array]:
         """Training points as `_points` gives them, and targets, of several outputs if `multi_output`."""
         settings: dict[str, Any] = {"dtype": np.float64, "multi_output": multi_output, "y_numeric": True}
-        pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
+        with np.errstate(invalid="ignore"):  # all numbers are summed to see whether they are finite: ∞ − ∞
+            pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
         self._question(pair[0])
         return pair[0], np.asarray(pair[1], dtype=np.float64)  # extended precision is not summed
 

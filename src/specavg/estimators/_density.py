@@ -13,8 +13,10 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
+from specavg.data._given_data import users_line
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._exponential_family import Maximise, chosen_fit, exponential_fit, exponential_fit_from_moments
@@ -202,7 +204,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                     "the density is nearly uniform: all points lie on one orbit, which does not tell how wide a "
                     "density around it is. Give points of several orbits.",
                     UserWarning,
-                    stacklevel=2,
+                    stacklevel=users_line(),
                 )
                 n = 1.0  # however often it was seen: what is left is the smoothest density, whose penalty is over n
             kernels = None
@@ -277,7 +279,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                 f"the data are sharper than this density: it is {chosen.fit.met:.2f} times as large at points that "
                 "were left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such "
                 f"as texture indices too small; {what}.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
 
     def density(self, X: ArrayLike) -> Array:
@@ -367,6 +369,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
+        n_samples = whole_number(n_samples, "n_samples", 0)
         rng = as_generator(random_state)
         space = self.basis_.space
         if self.form_ == "kernels":

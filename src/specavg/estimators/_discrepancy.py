@@ -126,9 +126,11 @@ def invariance_discrepancy(
             before = _numbers(function, np.concatenate([points] * len(some)))
         moved = np.concatenate([space.act(g, points) for g in some])
         expected = before if image is None else _turned(before, [image(g) for g in some])
-        difference = np.abs(_numbers(function, moved) - expected)
-        largest = max(largest, float(difference.max()))
-        total += len(some) * float(difference.mean())
+        values = _numbers(function, moved)
+        with np.errstate(over="ignore"):  # what is larger than any number is infinite
+            difference = np.abs(values - expected)
+            largest = max(largest, float(difference.max()))
+            total += len(some) * float(difference.mean())
         count += len(some)
     return Discrepancy(largest, total / count, count, exhaustive)
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import tensor_hint
+from specavg.data._given_data import tensor_hint, users_line
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._one_thread import one_thread
@@ -202,7 +202,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             warnings.warn(
                 f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give the "
                 "components of each vector along the axes of R³, not along east, north and up: u·east + v·north.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
 
     def _tensor_hint(self) -> str:

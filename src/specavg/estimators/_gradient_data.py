@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
+from specavg.data._given_data import users_line
 from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
@@ -24,6 +25,7 @@ from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import best_density, shortlist
 from specavg.regression._target_units import Units
 
+_FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 
 
@@ -141,7 +143,7 @@ def _warn_of(found: tuple[float, float] | None) -> None:
     warnings.warn(
         f"the gradient given is {found[0]:.3g} ± {found[1]:.1g} times the gradient that the values alone predict, "
         f"and should be 1 times: one of the two is wrong. {what}",
-        stacklevel=5,
+        stacklevel=users_line(),
     )
 
 
@@ -160,7 +162,13 @@ class RatioChoice(NamedTuple):
 
 def noise_ratio_of_rows(values: Array, slopes: Array) -> float:
     """A first guess of the noise of a value over that of a derivative: their sizes have that ratio."""  # (n,), (m,)
-    return (_size(values - values.mean()) or 1.0) / (_size(slopes) or 1.0)
+    unit = float(Units.without_shift(values[:, None]).unit[0])  # a mean of very large values is no number
+    return _ratio(unit * _size(values / unit - (values / unit).mean()), _size(slopes))
+
+
+def _ratio(deviation: float, size: float) -> float:
+    """Their quotient, one in place of zeros, and no farther from one than sums of its fourth powers are numbers."""
+    return float(np.clip((deviation or 1.0) / (size or 1.0), _FARTHEST_RATIO**-1, _FARTHEST_RATIO))
 
 
 def _size(values: Array) -> float:
@@ -175,7 +183,7 @@ def noise_ratio_of_moments(moments: Moments) -> float:
     assert slopes is not None
     deviation = float(np.sqrt(moments.centred()[2][0] / moments.weight.value) * moments.units.unit[0])
     size = float(np.sqrt(slopes.shifted_squares.value[0] / slopes.weight.value) * slopes.units.unit[0])
-    return (deviation or 1.0) / (size or 1.0)
+    return _ratio(deviation, size)
 
 
 @final

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.data._given_data import users_line
 from specavg.data._streaming import invariant_moments
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
@@ -164,24 +165,26 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         places = training_points(self._space(), self._group(), points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
-        return self._fit_sums(self.basis_.correlate(places, columns), weight, count, targets.shape[1:])
+        unit = Units.without_shift(columns).unit  # sums of very large targets are no numbers
+        sums = self.basis_.correlate(places, columns if (unit == 1).all() else columns / unit)
+        return self._fit_sums(sums, weight, count, targets.shape[1:], unit)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
         return self._fit_sums(moments.cross.value, float(moments.weight.value), moments.count, outputs)
 
     def _fit_sums(
-        self, sums: NDArray[np.float64], weight: float, count: int, outputs: tuple[int, ...]
+        self, sums: NDArray[np.float64], weight: float, count: int, outputs: tuple[int, ...], unit: Any = 1.0
     ) -> SpecAvgRegressor:
-        """Algorithm 1 from Σ w φ yᵀ, Σ w and the number of rows."""
+        """Algorithm 1 from Σ w φ yᵀ in a unit, Σ w and the number of rows."""
         basis, cutoff = self.basis_, self.basis_.cutoff
         if basis.dim == 1:
             warnings.warn(
                 f"only the constant function is left: {self._only_the_constant()}. Predictions are the mean of y. "
                 "Give max_invariant_dim, or more data.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         self.exponent_, self.D_ = self._exponent(), cutoff.value
-        self.coef_ = (sums / weight).reshape(basis.dim, *outputs)
+        self.coef_ = (sums / weight * unit).reshape(basis.dim, *outputs)
         self.oracle_calls_ = OracleCalls(
             evaluations=count * basis.dim,
             inner_products=basis.inner_products,
@@ -216,7 +219,7 @@ def _question_intervals(space: Space, points: NDArray[np.float64]) -> None:
                 f"is {mean:.2g}, not 0), and Algorithm 1 takes means for coefficients. For points uniform in x "
                 "give sample_weight proportional to 1/√((x − low)(high − x)), or use InvariantKernelRidge, which "
                 "assumes no distribution.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
             return
 

@@ -12,7 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._html import Records
-from specavg.data._given_data import question_fit, question_group, question_size, question_wrapping, why_nothing
+from specavg.data._given_data import (
+    question_fit,
+    question_group,
+    question_size,
+    question_wrapping,
+    users_line,
+    why_nothing,
+)
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha
 from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
@@ -20,6 +27,7 @@ from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
 from specavg.invariants import Order, default_order
 from specavg.regression import _measured_limits as _limits
+from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._ridge_fit import RidgeFit, Trial, mean_fit
@@ -115,10 +123,11 @@ class SpectralRidge(PiecewiseEstimator):
         if not alone and problem.count > 1:
             return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
+        why += ". Gradients are not used" * isinstance(problem, GradientProblem)
         said = f"only the constant is fitted: {why}. Predictions are {self._mean()}"
         if not alone:
             said += ", and their standard deviation is infinite: one orbit does not tell how much the function varies"
-        warnings.warn(f"{said}.", UserWarning, stacklevel=4)
+        warnings.warn(f"{said}.", UserWarning, stacklevel=users_line())
         return mean_fit(problem, candidates[0], alpha)
 
     def _mean(self) -> str:

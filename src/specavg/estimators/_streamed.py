@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from specavg.data._given_data import given_targets
+from specavg.data._given_data import given_targets, users_line
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names, invariant_moments
 from specavg.estimators._base import InvariantEstimator
 from specavg.estimators._gradient_data import NO_VALUE
@@ -108,7 +108,8 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         settings: dict[str, Any] = {"reset": not hasattr(self, "moments_"), "dtype": np.float64}
         if self._has_targets and gradient is None:
             settings |= {"y": given_targets(y), "multi_output": True, "y_numeric": True}
-        checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
+        with np.errstate(invalid="ignore"):  # all numbers are summed to see whether they are finite: ∞ − ∞
+            checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
         parts = checked if isinstance(checked, tuple) else (checked,)
         if gradient is not None:  # beside it y may have NaN, and is looked at when sums are taken
             parts = (checked, y)
@@ -147,7 +148,7 @@ class PiecewiseEstimator(StreamedEstimator):
                 "partial_fit starts anew, and what fit saw is lost: a fit on data in memory, or without a cutoff, "
                 "keeps no sums that more data could be added to. Give the first piece to partial_fit too, or to fit "
                 "as a stream, fit(iter([(X, y)])), with the cutoff.",
-                stacklevel=3,
+                stacklevel=users_line(),
             )
         with _all_or_nothing(self):
             stream = self._stream(X, y, sample_weight, gradient) or self._one_chunk(X, y, sample_weight, gradient)

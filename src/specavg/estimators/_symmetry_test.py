@@ -32,6 +32,7 @@ _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and 
 _LEVEL = 0.05  # how often `seen` is true of pure noise
 _FURTHEST = 5000.0  # functions, all counted, among which invariant ones are looked for
 _FEWEST = 5  # samples for each function that a default looks at
+_UNKNOWN_ROWS = "a list of chunks: an iterator does not tell how many rows will come, and many were expected"
 _NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
 
 UNSEEN = (
@@ -262,8 +263,9 @@ def symmetry_test(
             columns, found = _by_place(columns, group, chunks[0], max_dim)
             if found is not None:  # rows of the functions, in place of points
                 evaluate, pieces, chunks = np.asarray, iter, [found]
-        models = Models(evaluate, pieces(chunks))
-        _require_rows(models.count, columns.size, f"{len(columns.beyond)} of them invariant ones beyond max_dim")
+        models = Models(evaluate, columns.pieces(chunks, ask=True) if y is None else pieces(chunks))
+        which = f"{len(columns.beyond)} of them invariant ones beyond max_dim"
+        _require_rows(models.count, columns.size, which, "a smaller max_dim" if rows is not None else _UNKNOWN_ROWS)
         parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
         spans = [columns.span(group), *map(columns.span, parts_of_group)]
         whole, *parts = models.compare(spans, pieces(chunks) if again else None)
@@ -338,11 +340,11 @@ def _in_pieces(X: Array) -> list[Array]:
     return [X[start : start + _PIECE] for start in range(0, len(X), _PIECE)]
 
 
-def _require_rows(rows: int, functions: int, which: str) -> None:
+def _require_rows(rows: int, functions: int, which: str, remedy: str = "a smaller max_dim") -> None:
     if rows <= 2 * functions:
         raise ValueError(
             f"{rows} samples are too few for {functions} functions, {which}: give at least {2 * functions + 1} (copies "
-            "of a point count once), or a smaller max_dim"
+            f"of a point count once), or {remedy}"
         )
 
 
@@ -427,9 +429,9 @@ class _Columns:
         values = self.basis.evaluate(X)
         return values if self.further is None else np.hstack([values, self.further.evaluate(X)[:, self.beyond]])
 
-    def pieces(self, chunks: Any) -> Iterator[tuple[Array, ...]]:
+    def pieces(self, chunks: Any, *, ask: bool = False) -> Iterator[tuple[Array, ...]]:
         """Checked points, targets and weights in pieces of bounded working memory."""
-        for checked in checked_chunks(self.basis.space, chunks):
+        for checked in checked_chunks(self.basis.space, chunks, ask=ask):
             for start in range(0, len(checked[0]), _PIECE):
                 yield tuple(part[start : start + _PIECE] for part in checked)
 

@@ -63,7 +63,7 @@ def reproduce(
     out : path
         Folder for ``report.html``, ``results.csv`` and ``figures/*.png, *.svg``; made if missing.
     quick : bool
-        Smaller sizes and fewer seeds: under a minute on two cores, compilation included.
+        Smaller sizes and fewer seeds: about a minute on two idle cores, compilation included.
     only : sequence of str, optional
         Names of the experiments to run; all by default.
     stream : file, optional

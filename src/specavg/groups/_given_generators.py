@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -107,9 +108,11 @@ def not_a_group(group: object) -> TypeError:
         from specavg import groups  # its catalogue is made of this file too
 
         hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
-        if group in groups.__all__ and group != "point_group":
-            size = next(iter(inspect.signature(getattr(groups, group)).parameters.values())).annotation == "int"
-            hint = f"call the function of this name, as in sa.groups.{group}({3 if size else '...'})"
+        name, given, *_ = [*re.split(r"[:()]", group), ""]  # symmetric:3, symmetric(3)
+        if name in groups.__all__ and (given or name != "point_group"):
+            size = next(iter(inspect.signature(getattr(groups, name)).parameters.values())).annotation == "int"
+            example = given if given.isdecimal() else f'"{given}"' if name.endswith("_group") else 3 if size else "..."
+            hint = f"call the function of this name, as in sa.groups.{name}({example})"
     elif isinstance(group, list | tuple):
         hint = "generators stand in sa.Group([...])"
     elif callable(group):

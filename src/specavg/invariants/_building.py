@@ -183,7 +183,7 @@ def _check_growth(
     _check_number(eigenspaces, cutoff, listing, _BYTES_PER_EIGENSPACE, _MOST_EIGENSPACES)
     functions = grown(*numbers)
     if cutoff.kind != "max_invariant_dim" and functions > 2 * _MOST_FUNCTIONS:
-        _check_functions(functions / (2 * group_order(resolver.group)), cutoff)  # by Weyl's law, as above
+        _check_functions(functions / (2 * group_order(resolver.group)), cutoff, "at least ")  # by Weyl's law, as above
     if not solved:
         return
     resolver.check_memory(listed[last])
@@ -193,9 +193,10 @@ def _check_growth(
         raise _out_of_reach(cutoff, f"some {eigenspaces:.0g} eigenspaces would take {seconds / 3600:.0g} hours")
 
 
-def _check_functions(functions: float, cutoff: Cutoff) -> None:
+def _check_functions(functions: float, cutoff: Cutoff, bound: str = "") -> None:
     """Refuse a cutoff that asks for more functions than a basis can hold."""
-    _check_number(functions, cutoff, f"a basis of {functions:.6g} functions", BYTES_PER_FUNCTION, _MOST_FUNCTIONS)
+    what = f"a basis of {bound}{functions:.6g} functions"
+    _check_number(functions, cutoff, what, BYTES_PER_FUNCTION, _MOST_FUNCTIONS)
 
 
 def _check_number(number: float, cutoff: Cutoff, what: str, bytes_each: float, most: float) -> None:

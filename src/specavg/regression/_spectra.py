@@ -147,16 +147,15 @@ class Spectrum:
     def _of_kernel(self, levels: Levels) -> Array:
         if levels.von_mises is None:
             raise ValueError(
-                "the 'von mises' spectrum is known on spheres, rotations, intervals, tori and lattices of up to three "
-                "dimensions, and with order='type' on cubic tori, powers and products of these"
+                "the 'von mises' spectrum is not known for these functions. On cubic tori, powers and products give "
+                "order='type'; spheres, rotations, intervals and lattices of up to three dimensions have it in the "
+                "order of eigenvalues too; elsewhere take 'matern'"
             )
         return levels.von_mises((self.length_scale or 1.0) ** -2)
 
     def _of_types(self, types: TypesOfFunctions | None) -> Array:
         if types is None or types.spectrum != self.name:
-            raise ValueError(
-                f"the {self.name!r} spectrum needs functions that are listed by {_TYPES[self.name]}: use order='type'"
-            )
+            raise ValueError(f"the {self.name!r} spectrum needs order='type', and {_TYPES[self.name]}")
         s, length = self.smoothness or 0.0, self.length_scale or 0.0
         if self.name == "product":
             return -s * types.sums(np.log1p(length**2 * types.values))
@@ -168,8 +167,8 @@ class Spectrum:
 
 
 _TYPES = {
-    "product": "type on a cubic torus of two or more dimensions, a power or a product",
-    "partition": "type on a Stiefel manifold",
+    "product": "a cubic torus of two or more dimensions, a power or a product",
+    "partition": "a Stiefel manifold",
 }
 
 

@@ -55,7 +55,10 @@ class Units:
         rest = Z.mean(axis=0)  # what rounding left of it: targets may vary by no more than that
         variance = np.maximum(np.einsum("nj,nj->j", Z, Z) / len(Z) - rest**2, 0.0)
         step = _power_of_two(8.0 * np.sqrt(variance))
-        shift = np.where(least < most, size * (step * np.rint(mean / step)), least)
+        offset = step * np.rint(mean / step)
+        largest = np.finfo(float).max / np.maximum(size, 1.0)  # in units of `size`: what is farther away is no number
+        far = np.maximum(np.maximum(most / size - offset, offset - least / size), np.abs(offset))
+        shift = np.where(least < most, size * np.where(far < largest, offset, 0.0), least)
         return cls(shift, _unit_of(np.maximum(most - shift, shift - least)))
 
     @classmethod
@@ -76,7 +79,8 @@ class Units:
 
     def rounding(self, weight: float) -> Array:
         """Below this sum of squares, in squares of `unit`, a target varies by rounding only."""  # (q,)
-        return weight * np.minimum(_ROUNDING * np.abs(self.shift) / self.unit, 1e150) ** 2
+        most = 1e150 * np.minimum(self.unit, 1e150)  # a quotient of 1e150, whose square is a number
+        return weight * (np.minimum(_ROUNDING * np.abs(self.shift), most) / self.unit) ** 2
 
 
 def _power_of_two(size: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
@@ -121,7 +122,8 @@ class Interval(Space):
     def _remedy(self, points: Array) -> str:
         return (
             f"It goes from {self._low:.6g} to {self._high:.6g}, and its column from {points.min():.6g} to "
-            f"{points.max():.6g}: widen the interval so that it holds all points, those to be predicted too."
+            f"{points.max():.6g}: widen the interval so that it holds all points, those to be predicted too. "
+            "A scaler to its ends needs to clip: MinMaxScaler(clip=True)."
         )
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
@@ -129,6 +131,7 @@ class Interval(Space):
 
     def sample(self, n: int, random_state: Any = None) -> Array:
         """`n` independent points of the arcsine measure."""
+        n = whole_number(n, "n", 0)
         angle = np.pi * as_generator(random_state).random((n, 1))
         return np.clip(self._centre + self._half * np.cos(angle), self._low, self._high)
 

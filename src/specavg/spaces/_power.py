@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array, block_diagonal
-from specavg._messages import shown
+from specavg._messages import shown, whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series
 from specavg.functions._copy_tensors import CopyTensor, CopyTensors
@@ -297,7 +297,8 @@ class Power(Space):
         return None if errors is None else errors.reshape(len(X), self._m).max(axis=1)
 
     def sample(self, n: int, random_state: Any = None) -> Array:
-        return self._base.sample(n * self._m, as_generator(random_state)).reshape(n, -1)
+        n = whole_number(n, "n", 0)
+        return self._base.sample(n * self._m, as_generator(random_state)).reshape(n, self.n_features)
 
     def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         return tensor_quadrature([self._base.quadrature(max_eigenvalue)] * self._m)

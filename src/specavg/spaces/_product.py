@@ -244,7 +244,9 @@ class Product(Space):
 
     def sample(self, n: int, random_state: Any = None) -> Array:
         rng = as_generator(random_state)
-        return np.concatenate([factor.sample(n, rng).reshape(n, -1) for factor in self._factors], axis=1)
+        return np.concatenate(
+            [factor.sample(n, rng).reshape(-1, factor.n_features) for factor in self._factors], axis=1
+        )
 
     def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, log_bessel
 from specavg.functions._functions import Functions
@@ -172,6 +173,7 @@ class Rotations(MatrixSpace):
         return character_sum(np.clip((X @ Y.T - 1) / 2, -1, 1), weights)
 
     def sample(self, n: int, random_state: Any = None) -> Array:
+        n = whole_number(n, "n", 0)
         quaternions = as_generator(random_state).standard_normal((n, 4))
         return rotations_from_quaternions(quaternions).reshape(n, 9)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import require_memory
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
@@ -167,6 +168,7 @@ class Sphere(Space):
         return gegenbauer_sum(cosines, self._d, {degree_label(V): w * V.dim for V, w in weighted})
 
     def sample(self, n: int, random_state: Any = None) -> Array:
+        n = whole_number(n, "n", 0)
         return normalized(as_generator(random_state).standard_normal((n, self._d)))
 
     def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import require_memory
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.functions._types_of_functions import Type
@@ -221,6 +222,7 @@ class Stiefel(MatrixSpace):
         return orthonormality_error(X.reshape(-1, self._n, self._k))
 
     def sample(self, n: int, random_state: Any = None) -> Array:
+        n = whole_number(n, "n", 0)
         frames = random_orthonormal(n, self._n, self._k, as_generator(random_state))
         return frames.reshape(n, self.n_features)
 

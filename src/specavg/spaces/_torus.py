@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._frequency_types import FrequencyType, types_of_norm
@@ -372,6 +373,7 @@ class Torus(Space):
         return OnTorus(self.period) if self.lattice is None else None
 
     def sample(self, n: int, random_state: Any = None) -> Array:
+        n = whole_number(n, "n", 0)
         return (as_generator(random_state).random((n, self.dim)) + self.cell.corner) * self.period
 
     def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
