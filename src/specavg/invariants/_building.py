@@ -142,6 +142,12 @@ def within_reach(
     """
     if cutoff.kind == "max_invariant_dim":
         _check_functions(cutoff.value, cutoff)
+        if cutoff.value > 1 and resolver.only_constants:
+            raise _out_of_reach(
+                cutoff,
+                f"the flows of {resolver.group!r} take every point of {resolver.space!r} to every other, and only the "
+                "constant is invariant",
+            )
     listed: list[Eigenspace] = []
     counts: list[int] = []
     total = 0
