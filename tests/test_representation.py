@@ -393,3 +393,17 @@ def test_tangent_vectors_move_as_points_do():
 
 def test_the_minus_of_printed_pages_is_a_minus():
     assert groups.index_symmetry("ij=\N{MINUS SIGN}ji", 3) == groups.index_symmetry("ij=-ji", 3)
+
+
+def test_random_elements_and_their_images_keep_their_digits():
+    for output in ("ij=-ji", "pseudoscalar"):
+        rho = groups.representation(groups.point_group("Ih"), output)
+        listed = [(g.matrix, image.matrix) for g, image in rho.elements()]
+        drawn = [rho.random(seed) for seed in range(20)]
+        for g, image in drawn:
+            for R in (g.matrix, image.matrix):
+                assert np.abs(R.T @ R - np.eye(len(R))).max() < 1e-14
+            nearest = min(listed, key=lambda pair: np.abs(pair[0] - g.matrix).max())
+            np.testing.assert_allclose(nearest[0], g.matrix, atol=1e-13)
+            np.testing.assert_allclose(nearest[1], image.matrix, atol=1e-13)
+        assert len({np.round(g.matrix, 6).tobytes() for g, _ in drawn}) > 12

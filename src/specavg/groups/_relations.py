@@ -30,7 +30,7 @@ _DENSE, _SIGNED = 2e8, 4e6  # entries multiplied on that walk (matrices) or copi
 _PRODUCTS = 500  # products of two generators whose order is tried: all of those of 32 generators
 _LONGEST = 1e7  # a rounded image to a power above this one has lost the digits that the comparison needs
 # The order of the pairs (g, ρ(g)) took 0.07 s for S_20 and 2.5 s for S_50, each with as many outputs.
-_COORDINATES = 40
+COORDINATES = 40
 
 
 def check_relations(group: Group, images: Sequence[Linear]) -> None:
@@ -47,7 +47,7 @@ def check_relations(group: Group, images: Sequence[Linear]) -> None:
     work = _DENSE / p**3 if dense else _SIGNED / (p + action.degree)
     limit = int(min(_ELEMENTS, 1 + work / len(images)))
     walked = sum(1 for _ in islice(_walk(group, action, images), limit))
-    if walked == limit and group.columns + p <= _COORDINATES:
+    if walked == limit and group.columns + p <= COORDINATES:
         _check_order_of_pairs(group, images)
 
 
