@@ -363,6 +363,8 @@ def test_elements_are_lazy():
         (groups.direct_product(groups.cyclic(10**9), groups.symmetric(4)), 3),
         (groups.wreath(groups.cyclic(10**9), 50), 3),
         (groups.trivial(3), 0),
+        (Group([*groups.symmetric(5).generators] * 3), 2),
+        (Group([*groups.point_group("D3").generators] * 2), 2),
     ],
     ids=str,
 )
