@@ -151,7 +151,7 @@ TURNED = Rotation.random(random_state=0).as_matrix()
 )
 def test_a_group_that_moves_every_point_to_every_other_is_said_to_leave_the_constant_alone(space, group):
     start = time.process_time()
-    with pytest.raises(ValueError, match="is out of reach: .* only the constant is invariant"):
+    with pytest.raises(ValueError, match=r"is out of reach: .* only the constant is invariant"):
         sa.invariant_basis(space, group, max_invariant_dim=2)
     assert time.process_time() - start < 5.0  # 0.3 s; pairs in five dimensions were searched for minutes
     assert sa.invariant_basis(space, group, max_invariant_dim=1).dim == 1

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 from scipy.stats import chisquare
 
 import specavg as sa
@@ -400,3 +401,33 @@ def test_product_replacement_reaches_every_element_about_equally_often():
         counts[g] = counts.get(g, 0) + 1
     assert len(counts) == 24
     assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7
+
+
+def turned_by(degrees, digits=None):
+    """A rotation about a tilted axis, or the orthogonal matrix nearest to its rounded entries."""
+    R = Rotation.from_rotvec(np.deg2rad(degrees) * np.array([0.6, 0.64, 0.48])).as_matrix()
+    u, _, vt = np.linalg.svd(R if digits is None else np.round(R, digits))
+    return u @ vt
+
+
+@pytest.mark.parametrize("digits", [2, 4, 6, 7])
+@pytest.mark.parametrize("n", [3, 5, 6])
+def test_rounded_rotations_are_questioned_where_invariants_are_asked_for(n, digits):
+    rounded = turned_by(360 / n, digits)
+    for group in (Group([rounded]), Group([iso.orthogonal(np.eye(3)[[1, 2, 0]]), iso.orthogonal(rounded)])):
+        with pytest.warns(UserWarning, match=rf"from 1/\d and another angle.*Rotation.from_euler\('z', {360 // n}"):
+            sa.invariants.plan(sa.Sphere(3), group, max_eigenvalue=2.0)
+    exact = sa.invariant_basis(sa.Sphere(3), Group([turned_by(360 / n)]), max_eigenvalue=42.0)
+    assert [row.invariant_dim for row in exact.table] == [2 * (k // n) + 1 for k in range(7)]
+
+
+@pytest.mark.parametrize("degrees", [1e-3, 0.1, 7.0, 51.5, 360 / 7, 720 / 23, 91.0, np.rad2deg(1.0), 119.0])
+def test_other_rotations_are_not_questioned(degrees):
+    for R in (turned_by(degrees), np.diag([1.0, 1, -1]) @ turned_by(180)):
+        sa.invariants.plan(sa.Sphere(3), Group([R, turned_by(120)]), max_eigenvalue=2.0)
+    sa.invariants.plan(sa.Power(sa.Sphere(3), 2), Group([iso.copies([1, 0], [turned_by(degrees)] * 2)]), max_dim=7)
+
+
+def test_the_advice_to_orthonormalise_says_what_it_does_not_mend():
+    with pytest.raises(ValueError, match=r"mends lengths, not angles.*point_group\('C3'\)"):
+        Group([np.round(turned_by(120), 6)])
