@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import time
 from collections import Counter
 from fractions import Fraction
 from itertools import islice
@@ -158,6 +159,27 @@ def test_order_of_a_large_group_of_a_lattice_torus():
     assert Group(moves[:7]).order == math.factorial(8)  # A7
     swapped = Group([moves[0], moves[1], iso.shift([Fraction(1, 2)] + [0] * 7)])
     assert swapped.order == 6 * 4  # half a root and its images: two of the three are independent
+
+
+@pytest.mark.parametrize("branch, order", [(6, 51840), (7, 2903040), (8, 696729600)])
+def test_rotations_of_exceptional_reflection_groups_in_any_orientation(branch, order):
+    # In six and eight dimensions rotations have no single axis; all generators but one fix a corner of a polytope.
+    gram = np.eye(branch)
+    for i, j in [*((i, i + 1) for i in range(branch - 2)), (2, branch - 1)]:
+        gram[i, j] = gram[j, i] = -0.5
+    roots = np.linalg.cholesky(gram) @ np.linalg.qr(np.random.default_rng(0).normal(size=gram.shape))[0]
+    mirrors = [np.eye(branch) - 2 * np.outer(r, r) for r in roots]
+    start = time.process_time()
+    assert Group([mirrors[0] @ mirror for mirror in mirrors[1:]]).order == order // 2
+    assert time.process_time() - start < 5.0  # 0.2 s
+
+
+def test_many_general_matrices_are_refused_soon():
+    general = [np.linalg.qr(np.random.default_rng(seed).normal(size=(8, 8)))[0] for seed in range(8)]
+    start = time.process_time()
+    with pytest.raises(ValueError, match="too large for this search, or infinite"):
+        _ = Group(general).order
+    assert time.process_time() - start < 20.0  # 2 s
 
 
 def test_rotations_about_two_axes_are_refused_soon():
