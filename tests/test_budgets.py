@@ -132,3 +132,43 @@ def test_a_search_for_equivariant_functions_that_are_not_there_ends(monkeypatch)
     with pytest.raises(ValueError, match=r"max_invariant_dim=2 may lie out of reach \(1 found\)"):
         sa.equivariant_basis(space, group, "vector", max_invariant_dim=2)
     assert sa.equivariant_basis(space, group, "vector", max_invariant_dim=1).dim == 1  # all that was asked for
+
+
+CONJUGATION = [sa.isometries.fields.left_right(f.matrix, f.matrix) for f in groups.special_orthogonal(3).fields]
+TURNED = Rotation.random(random_state=0).as_matrix()
+
+
+@pytest.mark.parametrize(
+    "space, group",
+    [
+        (sa.Stiefel(5, 2), groups.orthogonal(5)),
+        (sa.Rotations(), groups.special_orthogonal(3)),
+        (sa.Rotations(), groups.left_right(groups.trivial(3), groups.special_orthogonal(3))),
+        (sa.Power(sa.Sphere(3), 1), groups.diagonal(groups.special_orthogonal(3), 1)),
+        (sa.Product(sa.Circle(), sa.Sphere(3)), groups.direct_product(groups.shifts([1]), groups.orthogonal(3))),
+    ],
+    ids=str,
+)
+def test_a_group_that_moves_every_point_to_every_other_is_said_to_leave_the_constant_alone(space, group):
+    start = time.process_time()
+    with pytest.raises(ValueError, match=r"is out of reach: .* only the constant is invariant"):
+        sa.invariant_basis(space, group, max_invariant_dim=2)
+    assert time.process_time() - start < 5.0  # 0.3 s; pairs in five dimensions were searched for minutes
+    assert sa.invariant_basis(space, group, max_invariant_dim=1).dim == 1
+    assert sa.invariant_basis(space, group, max_eigenvalue=8.0).dim == 1
+
+
+@pytest.mark.parametrize(
+    "space, group",
+    [
+        (sa.Rotations(), groups.Group(fields=CONJUGATION)),  # the angle of a rotation
+        (sa.Power(sa.Sphere(3), 2), groups.diagonal(groups.special_orthogonal(3), 2)),  # the angle between two
+        (sa.Sphere(3), groups.Group(fields=[TURNED @ groups.special_orthogonal(3).fields[0].matrix @ TURNED.T] * 2)),
+        (sa.Torus(2), groups.shifts([1, 2])),
+        (sa.Product(sa.Circle(), sa.Sphere(3)), groups.direct_product(groups.cyclic(3), groups.orthogonal(3))),
+        (sa.Stiefel(4, 2), groups.left_right(groups.trivial(4), groups.orthogonal(2))),
+    ],
+    ids=str,
+)
+def test_other_continuous_groups_are_not(space, group):
+    assert sa.invariant_basis(space, group, max_invariant_dim=12).dim > 1

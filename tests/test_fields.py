@@ -33,6 +33,21 @@ KINDS = [
 kinds = pytest.mark.parametrize("field", KINDS, ids=lambda field: type(field).__name__)
 
 
+def test_matrices_are_taken_for_rotations_of_copies_and_factors():
+    A, B = skew(3, 0), skew(3, 1)
+    assert fields.copies([A, None, B.tolist()]) == fields.copies([fields.rotation(A), None, fields.rotation(B)])
+    assert fields.factors([A, fields.shift([1])]) == fields.factors([fields.rotation(A), fields.shift([1])])
+    group = sa.Group([], [fields.copies([[[0, -1], [1, 0]]] * 2)])
+    assert group == sa.Group(fields=[fields.copies([fields.rotation([[0, -1], [1, 0]])] * 2)])
+    for make in (fields.copies, fields.factors):
+        with pytest.raises(ValueError, match="not skew-symmetric"):
+            make([np.eye(3)])
+        with pytest.raises(TypeError, match="write a list"):
+            make(fields.shift([1]))
+        with pytest.raises(TypeError, match=r"needs a square matrix of numbers; got .*permutation"):
+            make([iso.permutation([1, 0])])
+
+
 @kinds
 def test_flows_are_one_parameter_groups(field):
     one = field.flow(0.3) @ field.flow(0.4) @ field.flow(-0.7)

@@ -217,3 +217,8 @@ def test_rows_are_chosen_as_by_a_pivoted_decomposition(kind):
         Q = rng.normal(size=(m, r)) + (1j * rng.normal(size=(m, r)) if kind is complex else 0)
         _, order = qr(Q.conj().T, mode="r", pivoting=True)
         assert _largest_rows(Q).tolist() == order[:r].tolist()
+
+
+def test_a_group_is_told_to_give_its_matrices():
+    with pytest.raises(TypeError, match=r"symmetric\(3\) is a group: .*group.generators.*invariant_basis"):
+        fixed_space(sa.groups.symmetric(3))

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import time
 from collections import Counter
 from fractions import Fraction
 from itertools import islice
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 from scipy.stats import chisquare
 
 import specavg as sa
@@ -157,6 +159,27 @@ def test_order_of_a_large_group_of_a_lattice_torus():
     assert Group(moves[:7]).order == math.factorial(8)  # A7
     swapped = Group([moves[0], moves[1], iso.shift([Fraction(1, 2)] + [0] * 7)])
     assert swapped.order == 6 * 4  # half a root and its images: two of the three are independent
+
+
+@pytest.mark.parametrize("branch, order", [(6, 51840), (7, 2903040), (8, 696729600)])
+def test_rotations_of_exceptional_reflection_groups_in_any_orientation(branch, order):
+    # In six and eight dimensions rotations have no single axis; all generators but one fix a corner of a polytope.
+    gram = np.eye(branch)
+    for i, j in [*((i, i + 1) for i in range(branch - 2)), (2, branch - 1)]:
+        gram[i, j] = gram[j, i] = -0.5
+    roots = np.linalg.cholesky(gram) @ np.linalg.qr(np.random.default_rng(0).normal(size=gram.shape))[0]
+    mirrors = [np.eye(branch) - 2 * np.outer(r, r) for r in roots]
+    start = time.process_time()
+    assert Group([mirrors[0] @ mirror for mirror in mirrors[1:]]).order == order // 2
+    assert time.process_time() - start < 5.0  # 0.2 s
+
+
+def test_many_general_matrices_are_refused_soon():
+    general = [np.linalg.qr(np.random.default_rng(seed).normal(size=(8, 8)))[0] for seed in range(8)]
+    start = time.process_time()
+    with pytest.raises(ValueError, match="too large for this search, or infinite"):
+        _ = Group(general).order
+    assert time.process_time() - start < 20.0  # 2 s
 
 
 def test_rotations_about_two_axes_are_refused_soon():
@@ -363,6 +386,8 @@ def test_elements_are_lazy():
         (groups.direct_product(groups.cyclic(10**9), groups.symmetric(4)), 3),
         (groups.wreath(groups.cyclic(10**9), 50), 3),
         (groups.trivial(3), 0),
+        (Group([*groups.symmetric(5).generators] * 3), 2),
+        (Group([*groups.point_group("D3").generators] * 2), 2),
     ],
     ids=str,
 )
@@ -398,3 +423,33 @@ def test_product_replacement_reaches_every_element_about_equally_often():
         counts[g] = counts.get(g, 0) + 1
     assert len(counts) == 24
     assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7
+
+
+def turned_by(degrees, digits=None):
+    """A rotation about a tilted axis, or the orthogonal matrix nearest to its rounded entries."""
+    R = Rotation.from_rotvec(np.deg2rad(degrees) * np.array([0.6, 0.64, 0.48])).as_matrix()
+    u, _, vt = np.linalg.svd(R if digits is None else np.round(R, digits))
+    return u @ vt
+
+
+@pytest.mark.parametrize("digits", [2, 4, 6, 7])
+@pytest.mark.parametrize("n", [3, 5, 6])
+def test_rounded_rotations_are_questioned_where_invariants_are_asked_for(n, digits):
+    rounded = turned_by(360 / n, digits)
+    for group in (Group([rounded]), Group([iso.orthogonal(np.eye(3)[[1, 2, 0]]), iso.orthogonal(rounded)])):
+        with pytest.warns(UserWarning, match=rf"from 1/\d and another angle.*Rotation.from_euler\('z', {360 // n}"):
+            sa.invariants.plan(sa.Sphere(3), group, max_eigenvalue=2.0)
+    exact = sa.invariant_basis(sa.Sphere(3), Group([turned_by(360 / n)]), max_eigenvalue=42.0)
+    assert [row.invariant_dim for row in exact.table] == [2 * (k // n) + 1 for k in range(7)]
+
+
+@pytest.mark.parametrize("degrees", [1e-3, 0.1, 7.0, 51.5, 360 / 7, 720 / 23, 91.0, np.rad2deg(1.0), 119.0])
+def test_other_rotations_are_not_questioned(degrees):
+    for R in (turned_by(degrees), np.diag([1.0, 1, -1]) @ turned_by(180)):
+        sa.invariants.plan(sa.Sphere(3), Group([R, turned_by(120)]), max_eigenvalue=2.0)
+    sa.invariants.plan(sa.Power(sa.Sphere(3), 2), Group([iso.copies([1, 0], [turned_by(degrees)] * 2)]), max_dim=7)
+
+
+def test_the_advice_to_orthonormalise_says_what_it_does_not_mend():
+    with pytest.raises(ValueError, match=r"mends lengths, not angles.*point_group\('C3'\)"):
+        Group([np.round(turned_by(120), 6)])

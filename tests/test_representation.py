@@ -240,6 +240,17 @@ def test_one_generator_conjugated_alone_is_refused(monkeypatch, elements):
 def test_orders_of_exact_shifts_are_checked_whatever_they_are():
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
     assert groups.Representation(groups.cyclic(4 * 10**12), [turn]).dim == 2
+    for fraction in (Fraction(1, 7), Fraction(3, 7), Fraction(2, 49)):  # rotations, which round
+        seventh = [fields.rotation([[0, -1], [1, 0]]).flow(2 * np.pi * float(fraction))]
+        for power in (1, 5, 8, 12, 20):
+            order = fraction.denominator * 10**power
+            assert groups.Representation(groups.cyclic(order), seventh).dim == 2
+            with pytest.raises(ValueError, match=f"g0\\^{order // 7} = 1 fails by"):
+                groups.Representation(groups.cyclic(order // 7), seventh)
+    part = [fields.rotation([[0, -1], [1, 0]]).flow(2 * np.pi * 142857142857e-12)]  # nearly a seventh
+    assert groups.Representation(groups.cyclic(10**12), part).dim == 2
+    with pytest.raises(ValueError, match="fails by"):
+        groups.Representation(groups.cyclic(7 * 10**11), part)
     with pytest.raises(ValueError, match=r"g0\^4000000000001 = 1 fails"):
         groups.Representation(groups.cyclic(4 * 10**12 + 1), [turn])
 
@@ -393,3 +404,17 @@ def test_tangent_vectors_move_as_points_do():
 
 def test_the_minus_of_printed_pages_is_a_minus():
     assert groups.index_symmetry("ij=\N{MINUS SIGN}ji", 3) == groups.index_symmetry("ij=-ji", 3)
+
+
+def test_random_elements_and_their_images_keep_their_digits():
+    for output in ("ij=-ji", "pseudoscalar"):
+        rho = groups.representation(groups.point_group("Ih"), output)
+        listed = [(g.matrix, image.matrix) for g, image in rho.elements()]
+        drawn = [rho.random(seed) for seed in range(20)]
+        for g, image in drawn:
+            for R in (g.matrix, image.matrix):
+                assert np.abs(R.T @ R - np.eye(len(R))).max() < 1e-14
+            nearest = min(listed, key=lambda pair: np.abs(pair[0] - g.matrix).max())
+            np.testing.assert_allclose(nearest[0], g.matrix, atol=1e-13)
+            np.testing.assert_allclose(nearest[1], image.matrix, atol=1e-13)
+        assert len({np.round(g.matrix, 6).tobytes() for g, _ in drawn}) > 12

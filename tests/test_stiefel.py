@@ -247,6 +247,10 @@ def test_functions_even_on_the_sphere_live_on_projective_space():
 # --- points and messages --------------------------------------------------------------------------
 
 
+def test_the_numbers_that_a_manifold_was_made_from_are_public():
+    assert (Stiefel(5, 2).n, Stiefel(5, 2).k, Stiefel(5, 2).shape) == (5, 2, (5, 2))
+
+
 def test_points_and_maps():
     space = Stiefel(5, 2)
     X = space.sample(4, 0).reshape(4, 5, 2)

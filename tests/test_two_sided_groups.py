@@ -76,3 +76,9 @@ def test_sizes_are_those_of_the_matrices():
     group = groups.left_right(groups.trivial(4), groups.sign_flips(3))
     with pytest.raises(ValueError, match=r"factors of size 4 and 3; Stiefel\(5, 3\) needs 5 and 3"):
         sa.invariant_basis(sa.Stiefel(5, 3), group, max_eigenvalue=10)
+
+
+def test_names_are_read_back():
+    group = groups.left_right(groups.sign_flips(3), groups.point_group("C3"))
+    assert eval(repr(group), vars(groups).copy()) == group
+    assert repr(groups.Group(group.generators)).startswith("Group(<")

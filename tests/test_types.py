@@ -97,6 +97,19 @@ def test_the_dual_lattice_belongs_to_all_pure_shifts(group):
     assert abs(round(np.linalg.det(basis))) == len(shifts)  # and to no more
 
 
+def test_conjugates_of_a_shift_belong_to_a_group_with_too_many_matrices_to_list():
+    # The Weyl group of A7 has 40,320 matrices, and makes every shift by half a vector of the lattice from one of them:
+    # invariants are those of the Weyl group at 2u, the first at four times the norm 7/8 of two fundamental weights.
+    cartan = 2 * np.eye(7, dtype=int) - np.eye(7, k=1, dtype=int) - np.eye(7, k=-1, dtype=int)
+    reflections = [np.eye(7, dtype=int) - np.outer(e, cartan[:, i]) for i, e in enumerate(np.eye(7, dtype=int))]
+    maps = [isometries.affine(A, [0] * 7) for A in reflections]
+    group = sa.Group([*maps, isometries.shift(["1/2"] + [0] * 6)])
+    np.testing.assert_array_equal(np.abs(dual_lattice(group.generators, 7)), 2 * np.eye(7))
+    basis = sa.invariant_basis(sa.Torus(lattice=np.linalg.cholesky(cartan)), group, max_eigenvalue=140.0)
+    found = [(row.eigenvalue / (4 * np.pi**2), row.invariant_dim) for row in basis.table if row.invariant_dim]
+    np.testing.assert_allclose(found, [(0, 1), (4 * 7 / 8, 2)], rtol=1e-12)
+
+
 def test_a_sweep_finds_what_single_eigenspaces_have():
     solver = FrequencyOrbits(sa.Torus(4), METHYLS)
     eigenspaces = list(islice(sa.Torus(4).eigenspaces(), 60))

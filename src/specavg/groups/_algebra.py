@@ -55,7 +55,7 @@ class Algebra:
         return all(length(f.bracket(h)) < INDEPENDENT * length(f) * length(h) for f in self.fields for h in self.fields)
 
     def __contains__(self, field: Field) -> bool:
-        return _distance(field, _basis(self.fields)) < INDEPENDENT
+        return float(np.linalg.norm(_outside(field, _basis(self.fields)))) < INDEPENDENT
 
     def __repr__(self) -> str:
         fields = f"{self.independent} independent field{'s' * (self.independent != 1)}"
@@ -64,20 +64,34 @@ class Algebra:
 
 
 def generated_algebra(fields: Sequence[Field]) -> Algebra:
-    """A basis of the smallest space of fields that contains `fields` and the brackets of its own members."""
+    """A basis of the smallest space of fields that contains `fields` and the brackets of its own members.
+
+    Brackets with the given fields are enough: by Jacobi's identity, a bracket with a bracket is a sum of such.
+    """
     found: list[Field] = []
+    basis = None
     for field in fields:
-        _join(found, field)
+        basis = _join(found, basis, field)
     independent = len(found)
     for i, a in enumerate(found):  # grows while it is read
-        for b in found[:i]:
-            _join(found, b.bracket(a), length(a) * length(b))
+        for b in found[: min(i, independent)]:
+            basis = _join(found, basis, b.bracket(a), length(a) * length(b))
     return Algebra(tuple(found), independent)
 
 
-def _join(found: list[Field], field: Field, scale: float = 1.0) -> None:
-    if length(field) > INDEPENDENT * scale and _distance(field, _basis(found)) > INDEPENDENT:
-        found.append(field)
+def _join(found: list[Field], basis: Array | None, field: Field, scale: float = 1.0) -> Array | None:
+    """Add a field that is not in the span of those found; the orthonormal columns that then span all of them."""
+    if length(field) <= INDEPENDENT * scale:
+        return basis
+    rest = _outside(field, basis)
+    if np.linalg.norm(rest) <= INDEPENDENT:
+        return basis
+    found.append(field)
+    if basis is None:
+        return rest[:, None]
+    rest = rest / np.linalg.norm(rest)
+    rest -= basis @ (basis.T @ rest)  # once more: what rounding has left along the basis was small beside the whole
+    return np.column_stack([basis, rest / np.linalg.norm(rest)])
 
 
 def _basis(fields: Sequence[Field]) -> Array | None:
@@ -87,12 +101,10 @@ def _basis(fields: Sequence[Field]) -> Array | None:
     return np.linalg.qr(np.stack([f.vector / length(f) for f in fields], axis=1))[0]
 
 
-def _distance(field: Field, basis: Array | None) -> float:
-    """How far the direction of a field is from a span."""
-    if basis is None or field.is_zero:
-        return float(not field.is_zero)
-    v = field.vector / length(field)
-    return float(np.linalg.norm(v - basis @ (basis.T @ v)))
+def _outside(field: Field, basis: Array | None) -> Array:
+    """What of the direction of a field, as a unit vector, is orthogonal to a span."""
+    v = field.vector / (length(field) or 1.0)
+    return v if basis is None else v - basis @ (basis.T @ v)
 
 
 def length(field: Field) -> float:

@@ -383,7 +383,8 @@ class Group(Immutable):
         if self._claimed is not None and self._claimed.constructor is not None:
             return f"{self._claimed.constructor}({self._name!r})"
         if self._name is not None:
-            return self._name if self._claimed is not None else f"Group({self._name!r})"
+            catalogue = self._claimed is not None or self._name.startswith("left_right(")
+            return self._name if catalogue else f"Group({self._name!r})"
         count = len(self._generators)
         fields = f" and {len(self._fields)} field{'s' * (len(self._fields) != 1)}" if self._fields else ""
         return f"Group(<{count} generator{'s' * (count != 1)}{fields} of size {self._size}>)"

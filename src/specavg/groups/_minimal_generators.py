@@ -40,7 +40,7 @@ def minimal_generators(group: Group) -> tuple[Isometry, ...]:
         return direct_product(*(_pruned(part) for part in structure.groups)).generators
     if isinstance(structure, Wreath) and wreath(structure.group, structure.copies) == group:
         return wreath(_pruned(structure.group), structure.copies).generators
-    kept = [g for g in group.generators if not g.is_identity]
+    kept = list(dict.fromkeys(g for g in group.generators if not g.is_identity))
     signed = [g for g in kept if isinstance(g, SignedPermutation)]
     if signed and len(signed) == len(kept) == signature_rank(signed):
         return tuple(kept)

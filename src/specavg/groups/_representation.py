@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from specavg._random import as_generator
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._product_replacement import random_product
-from specavg.groups._relations import check_brackets, check_relations, pairs
+from specavg.groups._relations import COORDINATES, check_brackets, check_relations, pairs
 from specavg.groups._tangent_vectors import images_of_potentials
 from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
 from specavg.isometries._isometry import refuse_complex
@@ -186,7 +187,7 @@ class Representation(Immutable):
     def random(
         self, random_state: int | np.random.Generator | np.random.RandomState | None = None
     ) -> tuple[Isometry, Linear]:
-        """One element g, approximately uniform, with ρ(g).
+        """One element g with ρ(g), uniform; approximately where the group is very large or exact.
 
         Examples
         --------
@@ -195,11 +196,20 @@ class Representation(Immutable):
         >>> g.is_permutation, image.size
         (True, 1)
         """
-        both = [Factors(pair) for pair in zip(self._group.generators, self._images, strict=True)]
-        start = Factors((self._group.identity, identity(self._dim)))
-        found = random_product(both, start, as_generator(random_state))
+        rng = as_generator(random_state)
+        exact = all(g.is_exact for g in self._pairs.generators)
+        if exact or self._group.columns + self._dim > COORDINATES:
+            found = random_product(self._pairs.generators, self._pairs.identity, rng)
+        else:  # from a stabiliser chain: a product of many matrices has lost four digits
+            found = self._pairs.random(rng)
         assert isinstance(found, Factors)
         return found.parts[0], _linear(found.parts[1], 0)
+
+    @cached_property
+    def _pairs(self) -> Group:
+        """The pairs (g, ρ(g)) of the generators g."""
+        both = [Factors(pair) for pair in zip(self._group.generators, self._images, strict=True)]
+        return Group(both or [Factors((self._group.identity, identity(self._dim)))])
 
     def restricted(self, outputs: Sequence[int] | NDArray[np.intp]) -> Representation:
         """ρ on some of the outputs, which no element mixes with the others.

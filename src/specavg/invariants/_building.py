@@ -17,6 +17,7 @@ from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants._acting_group import check_group, default_group, group_order
 from specavg.invariants._basis_table import TOLERANCE, Cutoff
+from specavg.invariants._rounded_turns import warn_of_rounded_turns
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
 from specavg.isometries.fields import ShiftField, flatten, period
@@ -50,6 +51,7 @@ def checked_request(
         raise not_a_group(group)
     fitting = check_group(space, group)
     _warn_of_slopes(space, fitting)
+    warn_of_rounded_turns(fitting)
     return fitting, cutoff, space.check_order(order)
 
 
@@ -142,6 +144,12 @@ def within_reach(
     """
     if cutoff.kind == "max_invariant_dim":
         _check_functions(cutoff.value, cutoff)
+        if cutoff.value > 1 and resolver.only_constants:
+            raise _out_of_reach(
+                cutoff,
+                f"the flows of {resolver.group!r} take every point of {resolver.space!r} to every other, and only the "
+                "constant is invariant",
+            )
     listed: list[Eigenspace] = []
     counts: list[int] = []
     total = 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
-from specavg.groups import Representation
+from specavg.groups import Group, Representation
 from specavg.invariants._certified_null_space import (
     FixedSpace,
     common_null_space,
@@ -68,6 +68,11 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
             "fixed_space takes matrices, and this is a representation of a group: give "
             "[image.matrix for image in representation.images]. Tensors that a group leaves alone, with names for "
             "their entries, are sa.invariant_tensors(group, 'ij=ji')"
+        )
+    if isinstance(matrices, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            f"fixed_space takes matrices, and {matrices!r} is a group: give [g.matrix for g in group.generators]. The "
+            "functions that a group leaves alone are sa.invariant_basis(space, group, ...)"
         )
     matrices = list(matrices)
     if not matrices:

@@ -9,6 +9,7 @@ from typing import Any, final
 
 from specavg._config import human_size, require_memory, settings
 from specavg.groups import Group, Representation
+from specavg.invariants._one_orbit import is_one_orbit
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
@@ -112,6 +113,16 @@ class Resolver:
     def group(self) -> Group:
         """The group whose invariants are wanted."""
         return self._group
+
+    @property
+    def space(self) -> Space:
+        """The space of the functions."""
+        return self._space
+
+    @property
+    def only_constants(self) -> bool:
+        """Whether the group takes every point to every other, so that no other function is invariant."""
+        return self._output is None and is_one_orbit(self._space, self._group)
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
         moved_by: Any = self._group if self._output is None else self._output

@@ -152,7 +152,7 @@ def shift(
         meant = (
             isinstance(entry, Fraction) or "/" in str(entry) or (isinstance(p, Fraction) and p.denominator <= _FINEST)
         )
-        near = None if meant else _nearly(p)
+        near = None if meant else nearly(p)
         if near is not None:
             warnings.warn(
                 f"a shift by {float(p):.10g} of a period is near {near} and is another one, which generates a far "
@@ -170,7 +170,7 @@ def _question_periods(given: str) -> None:
     )
 
 
-def _nearly(p: Fraction | float) -> Fraction | None:
+def nearly(p: Fraction | float) -> Fraction | None:
     """The fraction with a small denominator that a number of periods may be meant to be, and is not."""
     for largest, distance in _ROUNDED:
         near = Fraction(p).limit_denominator(largest)

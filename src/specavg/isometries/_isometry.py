@@ -134,7 +134,10 @@ def refuse_complex(matrix: Any, what: str) -> None:
 def finite_square(matrix: ArrayLike, what: str) -> Array:
     """A finite square matrix as float64, or an error; `what` needs it."""
     refuse_complex(matrix, f"what {what} was given")
-    array = np.asarray(matrix, dtype=float)
+    try:
+        array = np.asarray(matrix, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{what} needs a square matrix of numbers; got {shown(matrix)}") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{what} needs a square matrix; got shape {array.shape}")
     if not np.isfinite(array).all():

@@ -81,6 +81,16 @@ class Stiefel(MatrixSpace):
         self._n, self._k = self._key = (int(n), int(k))
 
     @property
+    def n(self) -> int:
+        """Length of the vectors."""
+        return self._n
+
+    @property
+    def k(self) -> int:
+        """How many vectors."""
+        return self._k
+
+    @property
     def dim(self) -> int:
         return self._n * self._k - self._k * (self._k + 1) // 2
 

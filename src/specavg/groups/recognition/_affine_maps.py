@@ -114,15 +114,22 @@ Integers = NDArray[np.int64]
 def dual_lattice(generators: Sequence[Isometry], d: int) -> Integers:
     """A basis, as rows, of the frequencies k with k·t an integer for every pure shift t that is found in the group.
 
-    A group with more than 2,000 matrices is searched no further: the frequencies are then too many, never too few.
+    A group with more than 2,000 matrices is searched no further, and there may then be more frequencies than the shifts
+    of the whole group leave. They are those of all conjugates of the shifts that were found, so that the generators
+    map them to each other.
     """
     basis = np.eye(d, dtype=np.int64)
     if not any(isinstance(g, Affine) and any(g.shift) for g in generators):
         return basis
     found = listed_maps(generators)
-    if found.modulus <= _LARGEST_MODULUS:
-        for shift in found.shifts:
-            basis = _orthogonal_to(basis, np.array(shift, dtype=np.int64), found.modulus)
+    if found.modulus > _LARGEST_MODULUS:
+        return basis
+    matrices = [as_affine(g).matrix for g in generators]
+    shifts = [np.array(shift, dtype=np.int64) for shift in found.shifts]
+    for shift in shifts:  # grows while it is read, and ends: each time the lattice becomes a part of itself
+        if (basis @ shift % found.modulus).any():
+            basis = _orthogonal_to(basis, shift, found.modulus)
+            shifts += [A @ shift % found.modulus for A in matrices]
     return basis
 
 

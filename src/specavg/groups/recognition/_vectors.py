@@ -17,6 +17,7 @@ SAME = 1e-7  # distance of unit vectors up to which they are one vector: product
 APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
 _FEW_GENERATORS = 10  # the products of each two of them are all looked at for axes
 LIMITS = (300, 3_000, 30_000)  # orbit lengths tried, short ones first
+_IMAGES = 400_000  # of each of these lengths, looked at in orbits that do not close: 2 s
 
 
 @final
@@ -86,12 +87,16 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
     limit = LIMITS[0]
     for limit in LIMITS:
+        left = _IMAGES
         for v in itertools.chain(_axes(matrices), _complement(span)):
             rest = v - span @ (span.T @ v)
             if np.linalg.norm(rest) < 1e-6 or vectors.find(v) is not None:
                 continue
             orbit = _orbit(v, matrices, limit)
             if orbit is None:
+                left -= limit * len(matrices)
+                if left < 0:
+                    break
                 continue
             for w in orbit.points:
                 if vectors.find(w) is None:
@@ -102,22 +107,36 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
         if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
     raise ValueError(
-        "the matrices do not generate a group that can be recognised as finite: the orbits of the vectors tried did "
-        f"not close within {limit} images. A rotation by an irrational part of a turn generates an infinite "
-        "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, ...)."
+        "the matrices generate a group that is too large for this search, or infinite: the orbits of the vectors tried "
+        f"did not close within {limit} images. A rotation by an irrational part of a turn generates an infinite group. "
+        "If this one is finite, give generators of which all but one fix a vector with few images (a corner of a "
+        "polytope, say), or use the catalogue (groups.point_group, ...)."
     )
 
 
 def _axes(matrices: Sequence[Array]) -> Iterator[Array]:
-    """Mirror normals, rotation axes and other simple eigenvectors ±1 of generators and short products."""
+    """Mirror normals, rotation axes and other simple eigenvectors ±1 of generators and short products.
+
+    Then the vectors that all generators but one fix.
+    """
     short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
     pairs = (A @ B for A, B in itertools.product(short, short))
     triples = (A @ B @ C for A, B, C in itertools.product(short, short, short))
     for word in itertools.chain(short, itertools.islice(pairs, 100), itertools.islice(triples, 200)):
         for sign in (-1.0, 1.0):
-            _, s, vt = np.linalg.svd(word.T - sign * np.eye(len(word)))
-            if (s < 1e-8).sum() == 1:
-                yield vt[-1]
+            yield from _single_zero(word.T - sign * np.eye(len(word)))
+    # Rotations in even dimensions have no simple eigenvector ±1. What all but one fix is a corner of a polytope, say.
+    if 2 < len(short) <= _FEW_GENERATORS:
+        for left_out in range(len(short)):
+            others = [R.T - np.eye(len(R)) for i, R in enumerate(short) if i != left_out]
+            yield from _single_zero(np.concatenate(others))
+
+
+def _single_zero(A: Array) -> Iterator[Array]:
+    """The unit vector v with A v = 0, if it is the only one."""
+    _, s, vt = np.linalg.svd(A)
+    if (s < 1e-8).sum() == 1:
+        yield vt[-1]
 
 
 def _complement(span: Array) -> Iterator[Array]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from specavg._arrays import block_diagonal
 from specavg.isometries._block_maps import Copies, Factors
-from specavg.isometries._isometry import Isometry
+from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import linear
 from specavg.isometries.fields._field import Field, FieldOfParts, Scalar
-from specavg.isometries.fields._matrix_fields import RotationField, left_right
+from specavg.isometries.fields._matrix_fields import RotationField, left_right, rotation
 from specavg.isometries.fields._shift_field import ShiftField
 
 
@@ -69,8 +70,10 @@ class FactorsField(FieldOfParts):
         return self._each(lambda i, f: f.moved(cast(Factors, g).parts[i]))
 
 
-def copies(fields: Sequence[Field | None]) -> CopiesField:
+def copies(fields: Iterable[Field | ArrayLike | None]) -> CopiesField:
     """One field on each copy of a `Power`; None where a copy does not move.
+
+    Skew-symmetric matrices are taken for rotations, as `Group` takes them.
 
     Examples
     --------
@@ -78,14 +81,17 @@ def copies(fields: Sequence[Field | None]) -> CopiesField:
     >>> copies([rotation([[0, -1], [1, 0]]), None]).flow(0).is_identity
     True
     """
-    like = next((f for f in fields if f is not None), None)
+    parts = _parts(fields, "copies takes a field (or None) for each copy", "fields.copies([f, None])")
+    like = next((f for f in parts if f is not None), None)
     if like is None:
         raise ValueError("copies needs a field on one of the copies at least; got None for all of them")
-    return CopiesField(tuple(0 * like if f is None else f for f in fields))
+    return CopiesField(tuple(0 * like if f is None else f for f in parts))
 
 
-def factors(fields: Sequence[Field | None]) -> FactorsField:
+def factors(fields: Iterable[Field | ArrayLike | None]) -> FactorsField:
     """One field on each factor of a `Product`; None where a factor does not move.
+
+    Skew-symmetric matrices are taken for rotations, as `Group` takes them.
 
     Examples
     --------
@@ -93,9 +99,15 @@ def factors(fields: Sequence[Field | None]) -> FactorsField:
     >>> factors([shift([1]), rotation([[0, -1], [1, 0]])]).size
     2
     """
-    if not fields:
+    parts = _parts(fields, "factors takes a field (or None) for each factor", "fields.factors([f, None])")
+    if not parts:
         raise ValueError("factors needs one field (or None) for each factor; got none")
-    return FactorsField(tuple(fields))
+    return FactorsField(parts)
+
+
+def _parts(given: Iterable[Field | ArrayLike | None], what: str, example: str) -> tuple[Field | None, ...]:
+    listed = entries(given, what, example)
+    return tuple(f if f is None or isinstance(f, Field) else rotation(f) for f in listed)
 
 
 def complete(field: Field) -> bool:
