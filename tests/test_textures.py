@@ -138,7 +138,9 @@ def test_slices_are_the_function_at_their_heights_and_leave_nothing_white():
 
 
 def test_bunge_angles_in_degrees_are_questioned():
-    with pytest.warns(UserWarning, match=r"up to 350, and are taken for radians: for degrees write degrees=True"):
+    with pytest.warns(
+        UserWarning, match=r"up to 350, .* for radians: for degrees write degrees=True \(--euler bunge:deg"
+    ):
         sa.spaces.rotations_from_bunge([[350.0, 45.0, 10.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -516,3 +518,28 @@ def test_a_series_that_misses_between_its_nodes_is_not_drawn_negative():
     model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=72).fit(X)
     for degree in (None, 12):
         assert shown(sa.plot.pole_figure(model, (0, 0, 1), resolution=10, degree=degree))[0] >= 0
+
+
+def test_no_fraction_is_more_than_the_whole():
+    density, centre, _ = one_peak(10.0)
+    assert (
+        textures.volume_fraction(lambda X: 1.001 * density(X), centre, 90) == 1.0
+    )  # as fits of integral 1.001 have it
+    with pytest.warns(UserWarning, match=r"the fraction is 1\.5, and no part is more than the whole"):
+        textures.volume_fraction(lambda X: 1.5 * density(X), centre, 90)
+
+
+@pytest.mark.parametrize("angle", [-5, 0, np.nan])
+def test_angles_around_an_orientation_are_positive(angle):
+    with pytest.raises(ValueError, match=rf"angle={angle:g} degrees: .* must be positive"):
+        textures.volume_fraction(lambda X: np.ones(len(X)), np.eye(3), angle, group=CUBIC)
+    with pytest.raises(ValueError, match="must be positive"):
+        textures.fibre_fraction(lambda X: np.ones(len(X)), [0, 0, 1], [0, 0, 1], angle, group=CUBIC)
+
+
+def test_files_without_any_orientation_are_counted():
+    with pytest.warns(
+        UserWarning, match=r"5 of 5 rows are \(12\.5664, .* pixels without an orientation by 4π"
+    ) as caught:
+        sa.spaces.rotations_from_bunge(np.full((5, 3), 4 * np.pi))
+    assert len(caught) == 1

@@ -435,8 +435,10 @@ def _different(values: Array) -> Array:
 
 
 def _require_apart(cosines: Array, angle: float, what: str) -> None:
+    if not angle > 0:
+        raise ValueError(f"angle={angle:g} degrees: the angle around which volume is counted must be positive")
     apart = np.rad2deg(np.arccos(np.clip(cosines.max(initial=-1.0), -1, 1)))
-    if not 0 < angle <= apart / 2 + 1e-9:
+    if not angle <= apart / 2 + 1e-9:
         raise ValueError(
             f"angle={angle:g} degrees: {what} are {apart:.4g}° apart, so that what lies around them overlaps. Choose "
             f"an angle of at most {apart / 2:.4g}."
@@ -451,13 +453,20 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
     for degree in (8, 12, 18, 27):
         before, value = value, mass(degree)
         if abs(value - before) < _SETTLED * max(abs(value), _SETTLED):
-            return value
-    warnings.warn(
-        f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density is sharper than their "
-        "nodes are apart.",
-        stacklevel=3,
-    )
-    return value
+            break
+    else:
+        warnings.warn(
+            f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density is sharper than "
+            "their nodes are apart.",
+            stacklevel=3,
+        )
+    if value > 1 + _OFF:
+        warnings.warn(
+            f"the fraction is {value:.4g}, and no part is more than the whole: fractions are those of a density, whose "
+            "integral is one",
+            stacklevel=3,
+        )
+    return min(value, 1.0) if value <= 1 + _OFF else value
 
 
 def _transposed(X: Array) -> Array:
