@@ -181,6 +181,38 @@ def test_weights_of_a_series_are_repeated_rows():
     np.testing.assert_allclose(weighted.l2_risk_, repeated.l2_risk_, rtol=1e-12)
 
 
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("streamed", [False, True], ids=["rows", "stream"])
+def test_only_ratios_of_weights_matter(positive, streamed):
+    """Weights that sum to one gave half as many functions, and another density."""
+    space, rng = sa.Sphere(3), np.random.default_rng(0)
+    X, w = watson(300, 4.0, 0), rng.lognormal(size=300)
+    fits = []
+    for scale in (1 / w.sum(), 1.0, 1e6):
+        data = (iter([(X, scale * w)]),) if streamed else (X, None, scale * w)
+        fits.append(sa.InvariantDensity(space, positive=positive).fit(*data))
+    for other in fits[1:]:
+        assert other.basis_.dim == fits[0].basis_.dim > 96
+        np.testing.assert_allclose(other.density(X), fits[0].density(X), rtol=1e-9)
+
+
+def test_integer_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    X, w = watson(70, 4.0, 0), rng.integers(1, 5, 70)
+    weighted = sa.InvariantDensity(sa.Sphere(3)).fit(X, sample_weight=w)
+    repeated = sa.InvariantDensity(sa.Sphere(3)).fit(np.repeat(X, w, axis=0))
+    assert weighted.basis_.dim == repeated.basis_.dim
+    np.testing.assert_allclose(weighted.density(X), repeated.density(X), rtol=1e-9)
+
+
+def test_many_rows_on_few_orbits_tell_no_width():
+    space, group, rng = sa.Rotations(), groups.crystal_symmetry("m-3m"), np.random.default_rng(0)
+    X = np.repeat(space.sample(3, 0), 200, axis=0)
+    X = np.concatenate([space.act(group.random(rng), x[None]) for x in X])
+    with pytest.warns(UserWarning, match=r"600 rows lie on 3 orbits; .* width of the density cannot be told"):
+        sa.InvariantDensity(space, group).fit(X)
+
+
 def test_a_series_of_one_orbit_has_no_risk_to_choose_by():
     with pytest.raises(ValueError, match="n_samples=1 on different orbits"):
         sa.InvariantDensity(sa.Torus(1), positive=False).fit(np.zeros((20, 1)))

@@ -131,7 +131,7 @@ def test_laue_classes_stand_for_their_rotations(laue, rotations):
 
 
 def test_a_class_with_reflections_and_no_inversion_is_refused():
-    with pytest.raises(ValueError, match=r"reflections but not the inversion.*its rotations, 'O'"):
+    with pytest.raises(ValueError, match=r"improper operations but not the inversion.*its rotations, 'O'"):
         groups.crystal_symmetry("Td")
 
 

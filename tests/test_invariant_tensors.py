@@ -378,3 +378,47 @@ def test_magnetic_point_groups_allow_what_textbooks_say():
             ]
     allowed = np.array(list(found.values())) > 0
     assert (len(allowed), *allowed.sum(axis=0)) == (90, 31, 58, 66)
+
+
+def test_entries_are_one_number_each():
+    cubic = sa.invariant_tensors(groups.point_group("m-3m"), ELASTIC)
+    with pytest.raises(ValueError, match=r"every entry is one number, and C11 has the shape \(2,\)"):
+        cubic.voigt(C11=[1, 2], C12=2, C44=3)
+
+
+@pytest.mark.parametrize("number, setting", [(166, "R"), (148, "R"), (166, "H"), (194, None)])
+def test_axes_of_skew_cells_are_not_taken_for_cartesian_ones(number, setting):
+    """Matrices of rhombohedral axes are permutations, which are orthogonal in any case."""
+    with pytest.raises(ValueError, match=r"exchanges axes .* right angles.* Give the lattice"):
+        sa.invariant_tensors(groups.space_group(number, setting), ELASTIC)
+
+
+@pytest.mark.parametrize("number, dim", [(2, 21), (14, 13), (62, 9), (123, 6), (225, 3)])
+def test_other_cells_need_no_lattice(number, dim):
+    assert sa.invariant_tensors(groups.space_group(number), ELASTIC).dim == dim
+
+
+def test_rhombohedral_axes_with_their_lattice_have_the_constants_of_hexagonal_ones():
+    """The same crystal in both settings: a_R = (2a + b + c)/3 and so on."""
+    hexagonal = np.array([[4.0, 0.0, 0.0], [-2.0, 2.0 * 3**0.5, 0.0], [0.0, 0.0, 9.0]])
+    obverse = np.array([[2, 1, 1], [-1, 1, 1], [-1, -2, 1]]) / 3 @ hexagonal
+    a = sa.invariant_tensors(groups.space_group(166, "H"), ELASTIC, lattice=hexagonal)
+    b = sa.invariant_tensors(groups.space_group(166, "R"), ELASTIC, lattice=obverse)
+    assert a.names == b.names == ("C11", "C12", "C13", "C14", "C33", "C44")
+    entries = dict(zip(a.names, (5.0, 1.0, 2.0, 0.3, 7.0, 3.0), strict=True))
+    np.testing.assert_allclose(a.tensor(**entries), b.tensor(**entries), atol=1e-9)
+
+
+def test_voigt_matrices_have_both_triangles():
+    elastic, C = groups.index_symmetry(ELASTIC, 3), np.arange(36.0).reshape(6, 6)
+    C = C + C.T
+    T = elastic.from_voigt(C)
+    np.testing.assert_array_equal(T, T.transpose(2, 3, 0, 1))
+    np.testing.assert_array_equal(elastic.voigt(T), C)
+    with pytest.raises(
+        ValueError, match=r"nearest that does differs by [\d.]+, and the largest entry is 70\. .*V \+ V\.T"
+    ):
+        elastic.from_voigt(np.triu(C))
+    upper = np.triu(C)
+    np.testing.assert_array_equal(elastic.from_voigt(upper + upper.T - np.diag(np.diag(upper))), T)
+    groups.index_symmetry("ijkl=jikl=ijlk", 3).from_voigt(np.triu(C))  # without klij any matrix is one

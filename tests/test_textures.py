@@ -138,7 +138,9 @@ def test_slices_are_the_function_at_their_heights_and_leave_nothing_white():
 
 
 def test_bunge_angles_in_degrees_are_questioned():
-    with pytest.warns(UserWarning, match=r"up to 350, and are taken for radians: for degrees write degrees=True"):
+    with pytest.warns(
+        UserWarning, match=r"up to 350, .* for radians: for degrees write degrees=True \(--euler bunge:deg"
+    ):
         sa.spaces.rotations_from_bunge([[350.0, 45.0, 10.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -370,3 +372,174 @@ def test_a_fibre_that_the_density_follows_is_not_questioned():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(fibre([0, 0, 1], 8, 1000, np.random.default_rng(5)))
+
+
+def around(density, h, r, points=7200):
+    """The mean over the orientations that take r to h, and over those that take r to −h."""
+    h, r = np.asarray(h, dtype=float) / np.linalg.norm(h), np.asarray(r, dtype=float)
+    spin = Rotation.from_rotvec(np.outer(2 * np.pi * (np.arange(points) + 0.3) / points, h))
+    circles = [spin * Rotation.align_vectors([s * h], [r])[0] for s in (1, -1)]
+    return np.mean([density(circle.as_matrix().reshape(-1, 9)) for circle in circles])
+
+
+def pixels():
+    """Ten orientations in each of eight grains with a spread of half a degree, and the grains."""
+    grains = Rotation.random(8, random_state=0)
+    tilts = Rotation.from_rotvec(np.deg2rad(0.5) * np.random.default_rng(0).standard_normal((80, 3)))
+    return (tilts * grains[np.arange(80) % 8]).as_matrix(), grains
+
+
+@pytest.mark.parametrize("symbol, form", [("m-3m", "kernels"), ("6/mmm", "kernels")])
+def test_pole_densities_of_pixels_are_means_over_circles(symbol, form):
+    X, grains = pixels()
+    model = sa.InvariantDensity(sa.Rotations(), groups.crystal_symmetry(symbol)).fit(X)
+    assert model.form_ == form
+    for h in ([0, 0, 1], [1, 1, 1], [1, 2, 3]):
+        r = np.concatenate([grains.inv().apply(np.array(h) / np.linalg.norm(h))[:3], sa.Sphere(3).sample(2, 0)])
+        wanted = [around(lambda X: np.exp(model.score_samples(X)), h, v) for v in r]
+        np.testing.assert_allclose(textures.pole_density(model, h, r), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("specimen", [None, "C∞"])
+def test_pole_densities_of_kernels_are_means_over_circles(specimen):
+    """Broad kernels, which are summed by harmonics, and sharp ones; for many r, and for many h."""
+    from specavg.estimators._kernel_mixture import KernelMixture
+    from specavg.estimators._poles_of_kernels import pole_density_of_kernels
+
+    space = sa.Rotations()
+    group = groups.crystal_symmetry("O", **({} if specimen is None else {"specimen": specimen}))
+    centres = space.sample(2, random_state=4)
+    images = np.concatenate([space.act(g, centres) for g in groups.crystal_symmetry("O").elements()])
+    model = sa.InvariantDensity(space, group, max_eigenvalue=42).fit(space.sample(40, random_state=0))
+    shares = np.array([0.1, 0.2, 0.2, 0.1, 0.4])
+    model.form_ = "kernels"
+    model.kernels_ = KernelMixture(images, np.full(48, 1 / 48), np.array([0.7, 40.0, 150.0, 3000.0]), shares, 0.0)
+    h = np.array([1.0, 2.0, 2.0]) / 3
+    near = centres[0].reshape(3, 3).T @ h  # in a peak
+    r = np.concatenate([near[None], sa.Sphere(3).sample(4, random_state=1)])
+    wanted = [around(model.density, h, v) for v in r]
+    np.testing.assert_allclose(textures.pole_density(model, h, r), wanted, rtol=1e-8)
+    for v, value in zip(r, wanted, strict=True):
+        parts = [pole_density_of_kernels(model.kernels_, group, v, s * h[None], transposed=True)[0] for s in (1, -1)]
+        assert np.mean(parts) == pytest.approx(value, rel=1e-8)
+
+
+def one_peak(half_width):
+    """A density of this half width in degrees, its centre, and its pole density there."""
+    from scipy import integrate
+
+    centre, kappa = (
+        Rotation.from_euler("ZXZ", [20, 40, 70], degrees=True).as_matrix(),
+        np.log(2) / (1 - np.cos(np.deg2rad(half_width))),
+    )
+    reach = min(np.pi, 20 / np.sqrt(kappa))
+
+    def kernel(w):
+        return np.exp(-2 * kappa * np.sin(w / 2) ** 2)
+
+    mass = integrate.quad(lambda w: (1 - np.cos(w)) / np.pi * kernel(w), 0, reach, epsabs=0)[0]
+    pole = integrate.quad(kernel, 0, reach, epsabs=0)[0] / np.pi / mass
+    return (lambda X: np.exp(kappa * (X @ centre.ravel() / 2 - 1.5)) / mass), centre, pole
+
+
+@pytest.mark.parametrize("h", [(0, 0, 1), (1, 0, 0), (1, 1, 1), (3, 1, 2)])
+@pytest.mark.parametrize("half_width", [0.25, 1.0, 10.0])
+def test_sharp_functions_have_their_pole_density_in_every_direction(h, half_width):
+    density, centre, pole = one_peak(half_width)
+    r = centre.T @ h
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert textures.pole_density(density, h, r, antipodal=False) == pytest.approx([pole], rel=1e-5)
+        assert textures.pole_density(density, h, r) == pytest.approx([pole / 2], rel=1e-5)
+
+
+def test_pole_densities_that_do_not_settle_are_questioned():
+    density, centre, _ = one_peak(5.0)
+    r = np.concatenate([(centre.T @ [0, 0, 1.0])[None], sa.Sphere(3).sample(3, random_state=0)])
+
+    def rough(X):
+        return density(X) * (1e6 * X[:, 0] % 1)
+
+    with pytest.warns(UserWarning, match=r"settled at 1 of 4 directions: .* it is \d+\.\d+ and changed by [\d.]+ when"):
+        textures.pole_density(rough, [0, 0, 1], r)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        textures.pole_density(rough, [0, 0, 1], r, steps=60)  # as it was asked for
+
+
+def test_the_rings_of_a_sharp_fibre_have_their_pole_density():
+    """Poles of ⟨111⟩ are at 70.53° to each other: a ring of them lies around the fibre."""
+    group, tilt = groups.crystal_symmetry("m-3m", specimen="C∞"), np.arccos(1 / 3)
+    model = sa.InvariantDensity(sa.Rotations(), group).fit(fibre([1, 1, 1], 1, 400, np.random.default_rng(0)))
+    for a in (tilt, 0.0):
+        r = np.array([np.sin(a), 0.0, np.cos(a)])
+        assert textures.pole_density(model, [1, 1, 1], r)[0] == pytest.approx(around(model.density, [1, 1, 1], r))
+
+
+def shown(ax):
+    """The range of a picture."""
+    return ax.collections[0].get_clim()
+
+
+def test_pictures_of_pixels_have_a_peak_under_every_pole():
+    from specavg.plot._poles import drawn_pole_density, sides
+
+    X, grains = pixels()
+    model = sa.InvariantDensity(sa.Rotations(), groups.crystal_symmetry("m-3m")).fit(X)
+    low, high = shown(sa.plot.pole_figure(model, (0, 0, 1), data=X, resolution=20))
+    assert low >= 0
+    assert high > 20  # −15 to 81 with false peaks, when a series was drawn
+    low, high = shown(sa.plot.inverse_pole_figure(model, (0, 0, 1), resolution=20))
+    assert low >= 0
+    assert high > 5
+    h = np.array([0.0, 0.0, 1.0])
+    r, pairs = grains.inv().apply(h), sides(model.basis_.group)
+    wanted = [around(model.density, h, v) for v in r]
+    found = drawn_pole_density(model, model.density, h, r, True, None, pairs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    back = drawn_pole_density(model, model.density, r[0], h[None], True, None, pairs, transposed=True)
+    assert back == pytest.approx(wanted[:1], rel=1e-6)
+
+
+@pytest.mark.parametrize("half_width", [1.0, 5.0])
+def test_pictures_of_sharp_functions_have_the_height_of_their_peaks(half_width):
+    from specavg.plot._poles import drawn_pole_density
+
+    density, centre, pole = one_peak(half_width)
+    r = np.concatenate([centre[2:], -centre[2:], sa.Sphere(3).sample(30, random_state=0)])  # the pole of 001
+    found = drawn_pole_density(density, density, np.array([0, 0, 1.0]), r, False, None, [])
+    assert found[0] == pytest.approx(pole, rel=0.01)
+    assert found[1:] == pytest.approx(0, abs=0.01 * pole)
+    assert found.min() >= 0
+
+
+def test_a_series_that_misses_between_its_nodes_is_not_drawn_negative():
+    X = Rotation.from_rotvec(0.2 * np.random.default_rng(0).standard_normal((80, 3)))
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=72).fit(X)
+    for degree in (None, 12):
+        assert shown(sa.plot.pole_figure(model, (0, 0, 1), resolution=10, degree=degree))[0] >= 0
+
+
+def test_no_fraction_is_more_than_the_whole():
+    density, centre, _ = one_peak(10.0)
+    assert (
+        textures.volume_fraction(lambda X: 1.001 * density(X), centre, 90) == 1.0
+    )  # as fits of integral 1.001 have it
+    with pytest.warns(UserWarning, match=r"the fraction is 1\.5, and no part is more than the whole"):
+        textures.volume_fraction(lambda X: 1.5 * density(X), centre, 90)
+
+
+@pytest.mark.parametrize("angle", [-5, 0, np.nan])
+def test_angles_around_an_orientation_are_positive(angle):
+    with pytest.raises(ValueError, match=rf"angle={angle:g} degrees: .* must be positive"):
+        textures.volume_fraction(lambda X: np.ones(len(X)), np.eye(3), angle, group=CUBIC)
+    with pytest.raises(ValueError, match="must be positive"):
+        textures.fibre_fraction(lambda X: np.ones(len(X)), [0, 0, 1], [0, 0, 1], angle, group=CUBIC)
+
+
+def test_files_without_any_orientation_are_counted():
+    with pytest.warns(
+        UserWarning, match=r"5 of 5 rows are \(12\.5664, .* pixels without an orientation by 4π"
+    ) as caught:
+        sa.spaces.rotations_from_bunge(np.full((5, 3), 4 * np.pi))
+    assert len(caught) == 1

@@ -63,7 +63,7 @@ def _rotations(group: str | Group, role: str) -> Group:
         laue = point_group("D∞") if axial else rotations_of(Group([*group.generators, -np.eye(3)], group.fields))
         hint = f", {laue.name!r}" if laue is not None and laue.name else ""
         raise ValueError(
-            f"{group!r} has reflections but not the inversion: a reflection of the {role} makes no rotation of an "
+            f"{group!r} has improper operations but not the inversion: one of the {role} makes no rotation of an "
             "orientation. Give the rotations alone; for diffraction data, which cannot tell A from −A, give the Laue "
             f"class or its rotations{hint}."
         )

@@ -124,15 +124,14 @@ class IndexSymmetry:
     def components(self, tensors: ArrayLike) -> Array:
         """The components of tensors that obey the equations; others are refused."""  # (..., d, d, ...) -> (..., dim)
         T = self._checked(tensors)
-        found = self._components(T)
-        off, largest = float(np.abs(self.tensors(found) - T).max(initial=0.0)), float(np.abs(T).max(initial=0.0))
+        off, largest = self._off(T)
         if off > _OBEYED * largest:
             raise ValueError(
                 f"the tensors do not obey the exchanges of their indices: the nearest that do differ by {off:.3g}, and "
                 f"the largest entry is {largest:.3g}. Take their mean over the exchanges first, for 'ij=ji' "
                 "(T + T.swapaxes(-1, -2)) / 2, or name the symmetry that they have."
             )
-        return found
+        return self._components(T)
 
     def _components(self, T: Array) -> Array:
         """The components of the nearest tensors that obey the equations."""
@@ -187,7 +186,10 @@ class IndexSymmetry:
         return T[(..., *at)]
 
     def from_voigt(self, matrices: ArrayLike) -> Array:
-        """The tensors with these entries in Voigt's numbers: what `voigt` makes of them."""
+        """The tensors with these entries in Voigt's numbers: what `voigt` makes of them.
+
+        Matrices must obey the equations: that of a stiffness is symmetric, with both of its triangles.
+        """
         V, parts = np.asarray(matrices, dtype=float), self._voigt_parts()
         shape = tuple(6 if len(part) == 2 else 3 for part in parts)
         if V.shape[max(V.ndim - len(shape), 0) :] != shape:
@@ -196,7 +198,20 @@ class IndexSymmetry:
         for part in parts:
             indices = _VOIGT_NUMBERS if len(part) == 2 else np.arange(3)
             at.append(indices.reshape(*indices.shape, *[1] * (self.rank - 1 - part[-1])))
-        return V[(..., *at)]
+        T = V[(..., *at)]
+        off, largest = self._off(T)
+        if off > _OBEYED * largest:
+            raise ValueError(
+                f"the tensor of this matrix does not obey the exchanges of its indices: the nearest that does differs "
+                f"by {off:.3g}, and the largest entry is {largest:.3g}. Where V is symmetric, give both triangles: of "
+                "an upper one they are V + V.T - np.diag(np.diag(V))."
+            )
+        return T
+
+    def _off(self, T: Array) -> tuple[float, float]:
+        """How far tensors are from the nearest that obey the equations, and their largest entry."""
+        nearest = self.tensors(self._components(T))
+        return float(np.abs(nearest - T).max(initial=0.0)), float(np.abs(T).max(initial=0.0))
 
     def _voigt_parts(self) -> list[tuple[int, ...]]:
         """The indices, symmetric neighbours in pairs, from the last to the first: e_ijk is a matrix of 3 × 6."""

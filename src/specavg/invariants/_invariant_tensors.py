@@ -17,6 +17,7 @@ from specavg.groups._given_generators import not_a_group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._named_outputs import output_kind
+from specavg.groups.families import AffineGroup
 from specavg.invariants._summands_of_outputs import fixed_outputs
 
 # A column whose part outside of the earlier ones is smaller than this depends on them. Entries of invariant tensors
@@ -120,6 +121,12 @@ class InvariantTensors:
         """The invariant tensor with these independent entries, one for each of `names`."""  # (d, d, ...)
         if set(entries) != set(self.names):
             raise ValueError(f"give each of the independent entries {', '.join(self.names)}; got {', '.join(entries)}")
+        several = [name for name in self.names if np.ndim(entries[name])]
+        if several:
+            raise ValueError(
+                f"every entry is one number, and {several[0]} has the shape {np.shape(entries[several[0]])}: make one "
+                "tensor after the other"
+            )
         return np.tensordot([entries[name] for name in self.names], self._from_entries, axes=1)
 
     def voigt(self, **entries: float) -> Array:
@@ -183,6 +190,8 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     _, equations = output_kind(symmetries)
     if not equations:
         raise ValueError(f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'")
+    if lattice is None:
+        _require_known_axes(group)
     rho = representation(group, symmetries, lattice=lattice)
     size = linear_part((group.generators or (group.identity,))[0], lattice).size
     index = index_symmetry(equations, size)
@@ -193,6 +202,24 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
         "Take fewer dimensions or a lower rank.",
     )
     return InvariantTensors(index.tensors(found.basis.T), found.solver, found.residual, index)
+
+
+def _require_known_axes(group: Group) -> None:
+    """Refuse fractional coordinates along axes that the group exchanges, and that need not be at right angles."""
+    if not isinstance(group.structure, AffineGroup):
+        return
+    matrices = np.array([np.asarray(getattr(g, "matrix", np.eye(g.size))) for g in group.structure.representatives])
+    products = np.zeros((group.size, group.size), dtype=bool)  # of two axes, that some metric of the group has
+    for i, j in zip(*np.triu_indices(group.size, 1), strict=True):
+        unit = np.zeros((group.size, group.size))
+        unit[i, j] = unit[j, i] = 1.0
+        products[i, j] = np.abs((matrices @ unit @ matrices.transpose(0, 2, 1)).sum(axis=0)).max() > 0
+    exchanged = np.abs(matrices).sum(axis=0) > 0
+    if np.any(products & exchanged):
+        raise ValueError(
+            f"{group!r} exchanges axes of the cell that need not be at right angles, as in hexagonal and rhombohedral "
+            "cells: they are no Cartesian axes, as tensors have them. Give the lattice (rows are lattice vectors)."
+        )
 
 
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:

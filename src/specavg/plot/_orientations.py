@@ -12,7 +12,7 @@ from specavg._arrays import Array
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families._made_of_groups import rotation_of_space
-from specavg.plot._poles import crystal_and_specimen, directions_at, expanded_pole_density, indices, project, sides
+from specavg.plot._poles import crystal_and_specimen, directions_at, drawn_pole_density, indices, project, sides
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, bands_on_one_scale, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
@@ -88,12 +88,12 @@ def inverse_pole_figure(
 
     swapped = [(B, A) for A, B in sides(source.group)] if group is None else []
     densities = [
-        expanded_pole_density(transposed, unit_direction(r), flat, True, degree, swapped).reshape(phi.shape)
+        drawn_pole_density(model, transposed, unit_direction(r), flat, True, degree, swapped, transposed=True)
         for r in directions
     ]
     plane = project(flat, projection).reshape(*phi.shape, 2)
     rim = np.concatenate([plane[:, 0], plane[-1], plane[::-1, -1]])
-    bands_on_one_scale(axes, plane, densities, cmap, _UNIT if colorbar else None)
+    bands_on_one_scale(axes, plane, [d.reshape(phi.shape) for d in densities], cmap, _UNIT if colorbar else None)
     for panel, r in zip(axes, directions, strict=True):
         panel.plot(*(plane[-1] if last - first > 6 else rim).T, color=INK, linewidth=1)
         for corner in corners:

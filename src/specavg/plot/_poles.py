@@ -17,9 +17,15 @@ from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
 from specavg.spaces import Rotations, Sphere
+from specavg.textures import first_steps, pole_density_in_closed_form, settled_pole_density, warn_of_rough
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_DEGREES = (12, 24, 48)  # of series that are tried
+_ERROR = 0.01  # of the range of a pole density, at most: one of 24 bands is four times as wide
+_MISSED = 0.01  # distance of the mean of a pole density from 1, beyond which it has peaks between the nodes
+_MOST_VALUES = 2e7  # of a density that no series follows, for one picture: a minute for 200 functions
 
 
 def pole_figure(
@@ -60,8 +66,10 @@ def pole_figure(
         Grid steps from the centre to the rim.
     degree : int, optional
         The pole density is expanded in spherical harmonics up to this degree, which is exact for a density that is
-        a series of that degree. By default as many as it takes for an error below one percent of its range (48 at
-        most).
+        a series of that degree. By default a density of kernels takes their closed form (seconds), and another one
+        the degree of 12, 24 and 48 that has an error below one percent of its range. Where none has,
+        `textures.pole_density` is computed at each direction of the grid: a minute at most for 200 functions, with a
+        warning where it is not settled. Peaks narrower than the grid, 2° apart, may lie between its directions.
     colorbar : bool, default True
     cmap : str, default "viridis"
     ax : matplotlib Axes or a sequence of them, optional
@@ -90,7 +98,7 @@ def pole_figure(
     flat = directions_at(theta, phi)
     pairs = sides(source.group) if group is None else []
     densities = [
-        expanded_pole_density(source.values, unit_direction(h), flat, antipodal, degree, pairs).reshape(theta.shape)
+        drawn_pole_density(model, source.values, unit_direction(h), flat, antipodal, degree, pairs).reshape(theta.shape)
         for h in directions
     ]
     plane = project(flat, projection).reshape(*theta.shape, 2)
@@ -138,6 +146,50 @@ def crystal_and_specimen(group: Group) -> tuple[Group | None, Group | None]:
     return (structure.crystal, structure.specimen) if isinstance(structure, CrystalSymmetry) else (None, None)
 
 
+def drawn_pole_density(
+    model: Any,
+    values: Callable[[Array], Array],
+    fixed: Array,
+    at: Array,
+    antipodal: bool,
+    degree: int | None,
+    pairs: Sequence[tuple[Array, Array]],
+    *,
+    transposed: bool = False,
+) -> Array:
+    """The pole density at the directions of a picture: in closed form, by a series, or as it is at each direction.
+
+    Parameters
+    ----------
+    model : fitted density or callable
+    values : callable
+        The density of rotations X with X r = h, r = `at` and h = `fixed`; the other way round if `transposed`.
+    fixed : ndarray of shape (3,)
+    at : ndarray of shape (n, 3)
+    antipodal, degree
+        As in `pole_figure`.
+    pairs : sequence of (ndarray, ndarray)
+        Symmetries (A, B) of `values`.
+    transposed : bool, default False
+    """  # -> (n,)
+    if degree is not None:
+        return expanded_pole_density(values, fixed, at, antipodal, degree, pairs)
+    found = pole_density_in_closed_form(model, fixed, at, antipodal, transposed)
+    if found is not None:
+        return found
+    try:
+        return expanded_pole_density(values, fixed, at, antipodal, None, pairs, first_steps(model))
+    except NoSeriesError:
+        chosen, which = _up_to(_repetitions(fixed, pairs)[1], at)
+        found, rough = settled_pole_density(values, fixed, at[chosen], antipodal, first_steps(model), _MOST_VALUES)
+        warn_of_rough(found, rough, 4)
+        return found[which]
+
+
+class NoSeriesError(Exception):
+    """A pole density has peaks that no series of `_DEGREES` has."""
+
+
 def expanded_pole_density(
     values: Callable[[Array], Array],
     h: Array,
@@ -145,30 +197,31 @@ def expanded_pole_density(
     antipodal: bool,
     degree: int | None,
     pairs: Sequence[tuple[Array, Array]] = (),
+    steps: int = 60,
 ) -> Array:
     """The pole density at many directions, from few: it is a function on the sphere of the density's own degree.
 
-    `pairs` are symmetries (A, B) of the density, X ↦ A X Bᵀ: what they repeat is evaluated once. (The pole figure of
-    300 kernels with hexagonal symmetry took 30 seconds without them, and 4 with them.)
+    `pairs` are symmetries (A, B) of the density, X ↦ A X Bᵀ: what they repeat is evaluated once. Without a degree,
+    series are compared with settled means over circles, of `steps` points at first.
     """
     sphere = Sphere(3)
     probe = sphere.sample(24, random_state=0)
+    exact = probe[:, 0] if degree is not None else settled_pole_density(values, h, probe, antipodal, steps)[0]
     fold, images = _repetitions(h, pairs)
-    for top in (12, 24, 48) if degree is None else (degree,):
+    for top in _DEGREES if degree is None else (degree,):
         X, weights = _symmetric_rule(top)
         chosen, which = _up_to(images, X)
-        sampled = weights * circle_means(values, h, X[chosen], 2 * top + 1, fold)[which]
+        sampled = circle_means(values, h, X[chosen], 2 * top + 1, fold)[which]
         kept = [sphere.eigenspace(k) for k in range(top + 1) if not (antipodal and k % 2)]
-        parts = [(V, sphere.evaluate(V, X).T @ sampled) for V in kept]
-        if degree is None and top < 48:
-            exact = circle_means(values, h, probe, 4 * top, fold)
-            if antipodal:
-                exact = (exact + circle_means(values, h, -probe, 4 * top, fold)) / 2
-            error = np.abs(sum(sphere.evaluate(V, probe) @ c for V, c in parts) - exact).max()
-            if error > 0.01 * np.ptp(sampled / weights) + 1e-9:
+        parts = [(V, sphere.evaluate(V, X).T @ (weights * sampled)) for V in kept]
+        if degree is None:
+            error = np.abs(np.sum([sphere.evaluate(V, probe) @ c for V, c in parts], axis=0) - exact).max()
+            missed = sampled.min() >= 0 and not abs(weights @ sampled - 1) <= _MISSED  # peaks between all nodes
+            if missed or error > _ERROR * np.ptp(sampled) + 1e-9:
                 continue
-        return np.sum([sphere.evaluate(V, r) @ c for V, c in parts], axis=0)
-    raise AssertionError("the last degree is always taken")
+        found = np.sum([sphere.evaluate(V, r) @ c for V, c in parts], axis=0)
+        return np.maximum(found, 0.0) if sampled.min() >= 0 else found
+    raise NoSeriesError
 
 
 def sides(group: Group) -> list[tuple[Array, Array]]:

@@ -88,7 +88,7 @@ def bands(
     levels = np.linspace(low, high, 25)
     filled = ax.contourf(x, y, values, levels=levels, cmap=cmap, **options)
     filled.set_edgecolor("face")  # no hairlines between the bands in vector files
-    lines = levels[::3]
+    lines = levels[3:-1:3]  # that of the least value would be the rounding of a flat background
     if np.any((lines > values.min()) & (lines < values.max())):  # a flat picture has no lines
         ax.contour(x, y, values, levels=lines, colors="black", linewidths=0.35, **options)
     return filled

@@ -243,8 +243,8 @@ def rotations_from_scipy(rotation: Any, convention: str) -> Array:
     rotation : scipy.spatial.transform.Rotation
     convention : {"specimen to crystal", "crystal to specimen"}
         Which coordinates the rotations take to which. Here orientations take specimen coordinates to crystal
-        coordinates; the other convention is inverted. ``Rotation.from_euler("ZXZ", bunge)``, and what orix and MTEX
-        call *active*, are "crystal to specimen".
+        coordinates; the other convention is inverted. ``Rotation.from_euler("ZXZ", bunge)`` is "crystal to specimen".
+        MTEX orientations are crystal to specimen; those of orix are specimen to crystal already.
 
     Returns
     -------
@@ -314,8 +314,8 @@ def _is_measured(euler: Array, half: float) -> NDArray[np.bool_]:
     measured = np.ones(len(euler), dtype=bool)
     for text, marked in marks.items():
         count = int(marked.sum())
-        if count == len(euler) or (count < _ROWS_TO_JUDGE and not euler[marked].any()):
-            continue  # nothing else was given, or a few orientations are the identity
+        if not euler[marked].any() and (count == len(euler) or count < _ROWS_TO_JUDGE):
+            continue  # zeros alone, or a few orientations that are the identity
         if count:
             measured &= ~marked
             row = euler[marked.argmax()]
@@ -332,13 +332,13 @@ def _question_bunge(euler: Array, degrees: bool) -> None:
     if not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi:
         warnings.warn(
             f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for radians: for degrees write "
-            "degrees=True",
+            "degrees=True (--euler bunge:degrees on the command line)",
             stacklevel=3,
         )
     if degrees and len(euler) >= _ROWS_TO_JUDGE and np.abs(euler).max() <= 2 * np.pi:
         warnings.warn(
             f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for degrees: for radians leave out "
-            "degrees=True",
+            "degrees=True (--euler bunge:radians on the command line)",
             stacklevel=3,
         )
     half = 180.0 if degrees else np.pi
