@@ -292,6 +292,7 @@ def symmetry_test(
         parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
         spans = [columns.span(group), *map(columns.span, parts_of_group)]
         whole, *parts = models.compare(spans, pieces(chunks) if again else None)
+        untested = max(found.untested, columns.explained_beside(models))
         p_values = [whole.p_value, *(part.p_value for part in parts)]
         # No test is no proof: only a group that moves no function at all holds without one.
         told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
@@ -321,7 +322,7 @@ def symmetry_test(
         ),
         seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
         method="permutation" if n_permutations else "robust" if again else "F",
-        untested=max(found.untested, columns.explained_beside(models)),
+        untested=untested,
     )
 
 
