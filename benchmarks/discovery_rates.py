@@ -183,7 +183,7 @@ def refit_ratios(situation, subgroups, X, y, usual):
 
 
 def found_band(space, n):
-    return Samples.of(space.sample(n, random_state=0), np.zeros(n), space).band()
+    return Samples.of(space.sample(n, random_state=0), np.zeros(n), space).compared.eigenspaces
 
 
 def by_sampling(situation, right, X, y):

@@ -377,6 +377,29 @@ def test_check_says_which_generator_fails(here, capsys):
     assert "It fails for generator 1." in out
 
 
+def test_check_says_what_share_was_not_tested(here, capsys):
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 360, 200)
+    y = np.cos(np.deg2rad(angle)) + np.cos(6 * np.deg2rad(angle) + 0.5)
+    pd.DataFrame({"angle": angle, "y": y}).to_csv("fine.csv", index=False)
+    arguments = [
+        "check",
+        "fine.csv",
+        "--target",
+        "y",
+        "--space",
+        "torus:1",
+        "--period",
+        "360",
+        "--group",
+        "sign_flips:1",
+    ]
+    code, out, _ = run(capsys, *arguments, "--max-dim", "5")
+    assert code == 0
+    assert re.search(r"Nothing tested speaks against the symmetry. Not tested: [45]\d % of the variance of y.", out)
+    assert run(capsys, *arguments)[0] == 3
+
+
 def test_points_that_cannot_tell_are_no_failure(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
     with warnings.catch_warnings():

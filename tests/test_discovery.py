@@ -687,3 +687,76 @@ def test_a_plane_is_found_whose_directions_do_not_stand_out_one_by_one(group, n,
     assert abs(abs(matrix[0, 1]) - np.sqrt(0.5)) < 1e-3
     other = sa.discover_symmetry(X, y + X[:, 3] * X[:, 0], space, group)  # nothing is left
     assert other.fields == ()
+
+
+# --- detail finer than the first eigenspaces ------------------------------------------------------------
+
+
+def _thirds(space, *more):
+    return groups.Group([sa.isometries.shift(degrees=[120] + [0] * (space.dim - 1)), *more])
+
+
+def test_a_wave_finer_than_the_first_functions_breaks_a_symmetry():
+    """cos 3(θ₁ − θ₂) has |k|² = 18, and 300 functions end at 16: 324 elements were returned where 108 are right."""
+    space, iso = sa.Torus(3, period=360), sa.isometries
+    group = _thirds(
+        space, iso.permutation([1, 2, 0]), iso.permutation([1, 0, 2]), iso.signed_permutation([0, 1, 2], [-1] * 3)
+    )
+    X = space.sample(800, random_state=0)
+    a = np.deg2rad(X)
+    y = np.cos(3 * a).sum(axis=1) + 0.5 * np.cos(3 * (a[:, 0] - a[:, 1]))
+    y += 0.01 * np.random.default_rng(0).normal(size=800)
+    found = sa.discover_symmetry(X, y, space, group)
+    assert found.group.order == 108
+    assert found.untested == 0
+    assert sa.symmetry_test(X, y, space, group).p_value < 1e-6
+    assert sa.symmetry_test(X, y, space, found.group).p_value > 0.001
+    assert sa.discover_symmetry([(X[:300], y[:300]), (X[300:], y[300:])], None, space, group).group.order == 108
+    assert sa.discover_symmetry(X, y, space, group, method="elements").group.order <= 108
+
+
+@pytest.mark.parametrize("n", [120, 150, 200])
+def test_a_finer_wave_takes_the_place_of_functions_that_do_not_matter(n):
+    space, iso = sa.Torus(2, period=360), sa.isometries
+    group = _thirds(space, iso.permutation([1, 0]), iso.signed_permutation([0, 1], [-1, 1]))
+    X = space.sample(n, random_state=0)
+    a = np.deg2rad(X)
+    y = np.cos(3 * a).sum(axis=1) + 0.4 * np.cos(3 * a.sum(axis=1)) + 0.01 * np.random.default_rng(0).normal(size=n)
+    found = sa.discover_symmetry(X, y, space, group)
+    assert (group.order, found.group.order) == (72, 36)
+    assert found.n_functions <= n / 4
+
+
+def test_a_high_degree_breaks_the_octahedral_group():
+    """A function of degree 9 with the rotations of the cube; 250 samples bear degrees up to 6."""
+    X = S2.sample(250, random_state=0)
+    x, y, z = X.T**2
+    odd = np.prod(X, axis=1) * (x - y) * (y - z) * (z - x)
+    target = 5 * (X**4).sum(axis=1) + 1000 * odd + 0.05 * np.random.default_rng(0).normal(size=250)
+    assert sa.discover_symmetry(X, target, S2, OH).group.name == "O"
+
+
+def test_detail_that_does_not_fit_is_said_to_be_untested():
+    """Degree 12 has 25 functions, and 60 samples bear 15."""
+    X = S2.sample(60, random_state=0)
+    zonal = np.polynomial.legendre.Legendre.basis(12)(X[:, 2])
+    found = sa.discover_symmetry(X, X[:, 2] ** 2 + 4 * zonal, S2, OH)
+    assert 0.2 < found.untested <= 1
+    assert "whether it has the symmetry was not tested" in str(found)
+
+
+def test_a_coordinate_with_a_fine_wave_is_not_interchangeable():
+    """200 samples bear the first two waves of each of ten coordinates; one of them has a fifth wave."""
+    space, rng = sa.Torus(10), np.random.default_rng(0)
+    X = space.sample(200, random_state=0)
+    y = np.cos(np.pi * X).sum(axis=1) + 2 * np.cos(5 * np.pi * X[:, 3]) + 0.05 * rng.normal(size=200)
+    found = sa.discover_symmetry(X, y, space, groups.symmetric(10))
+    assert found.method == "transpositions"
+    assert not any(row.accepted for row in found.table if row.element.image[3] != 3)
+
+
+def test_a_result_counts_its_functions_in_one_way():
+    rng = np.random.default_rng(1)
+    found = sa.discover_symmetry(S2.sample(300, random_state=rng), rng.normal(size=300), S2, OH)
+    assert set(re.findall(r"[Tt]he (\d+) functions compared", str(found))) == {str(found.n_functions)}
+    assert "finer than the functions compared" in str(found)

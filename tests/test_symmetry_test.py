@@ -1,5 +1,7 @@
 """Is the symmetry real? Rates of false alarms, power, and which generator is blamed."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -392,11 +394,11 @@ def test_more_functions_than_memory_are_refused_before_the_rows_are_counted():
 
 
 def test_detail_too_fine_to_be_seen_is_no_sign_of_a_symmetry():
-    """The period is a third; a sixth is false. The 20 functions that 80 samples can bear are coarser than that."""
+    """The period is a 33rd; a 66th is false. It is finer than the first 2000 functions, which are looked at."""
     space = sa.Torus(2, period=360)
-    sixths = sa.Group([sa.isometries.shift(degrees=[60, 0]), sa.isometries.permutation([1, 0])])
+    halves = sa.Group([sa.isometries.shift(["1/66", 0]), sa.isometries.permutation([1, 0])])
     X = np.random.default_rng(1).uniform(0, 360, (80, 2))
-    test = sa.symmetry_test(X, np.cos(3 * np.deg2rad(X)).sum(axis=1), space, sixths)
+    test = sa.symmetry_test(X, np.cos(33 * np.deg2rad(X)).sum(axis=1), space, halves)
     assert not test.seen
     assert test.p_value > 0.05
     assert "nothing can be said about the symmetry" in str(test)
@@ -443,3 +445,90 @@ def test_an_iterator_of_few_rows_is_told_to_become_a_list():
     with pytest.raises(ValueError, match=r"300 samples are too few .*, or a list of chunks: an iterator does not tell"):
         sa.symmetry_test(iter(chunks), None, sa.Torus(2), group, max_dim=5)
     assert sa.symmetry_test(chunks, None, sa.Torus(2), group, max_dim=5).n_samples == 300
+
+
+# --- detail finer than the first eigenspaces ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_chunks", [False, True])
+def test_a_symmetry_that_breaks_in_fine_detail_only_does_not_hold(as_chunks):
+    """30 samples bear the waves up to 2θ. The invariant cos 3θ was fitted all the same, and sin 3θ was not tested."""
+    space, mirror = sa.Torus(1, period=360), sa.Group([sa.isometries.signed_permutation([0], [-1])])
+    rng = np.random.default_rng(0)
+    X = space.sample(30, random_state=0)
+    y = np.cos(3 * np.deg2rad(X[:, 0]) + 0.5) + 0.01 * rng.normal(size=30)
+    data = ([(X[:20], y[:20]), (X[20:], y[20:])], None) if as_chunks else (X, y)
+    found = sa.symmetry_test(*data, space, mirror)
+    assert found.p_value < 0.01
+    assert found.outside > 0.15
+    assert found.untested == 0
+    told = sa.symmetry_test(*data, space, mirror, max_dim=5)
+    assert told.p_value > 0.05
+    assert told.untested > 0.8
+    assert re.search(r"Detail finer than the functions compared explains [89]\d\.\d % of the variance", str(told))
+
+
+def test_functions_that_are_fitted_beside_those_compared_are_said_to_be_untested():
+    """One reading of the data: no finer detail is looked for, but the invariant cos 6θ is fitted."""
+    space, mirror = sa.Torus(1, period=360), sa.Group([sa.isometries.signed_permutation([0], [-1])])
+    X = space.sample(1500, random_state=0)
+    y = np.cos(np.deg2rad(X[:, 0])) + np.cos(6 * np.deg2rad(X[:, 0]) + 0.5)
+    found = sa.symmetry_test(iter([(X, y)]), None, space, mirror, max_dim=5)
+    assert found.method == "F"
+    assert 0.3 < found.untested < 0.5
+
+
+def test_a_high_degree_that_breaks_the_octahedral_group_is_tested():
+    """xyz times (x² − y²)(y² − z²)(z² − x²), of degree 9, has the rotations of Oh, and no mirrors."""
+    space, rng = sa.Sphere(3), np.random.default_rng(0)
+    X = space.sample(300, random_state=0)  # which bear degrees up to 6
+    y = (X**4).sum(axis=1) / 0.2 + 1000 * high_degree(X) + 0.05 * rng.normal(size=300)
+    broken = sa.symmetry_test(X, y, space, groups.point_group("Oh"))
+    assert broken.p_value < 1e-6
+    assert sa.symmetry_test(X, y, space, groups.point_group("O")).p_value > 0.01
+
+
+def high_degree(X):
+    x, y, z = X.T**2
+    return np.prod(X, axis=1) * (x - y) * (y - z) * (z - x)
+
+
+def test_fine_detail_with_the_symmetry_raises_no_false_alarms():
+    """Waves of the same size in an eigenspace that is found, without noise and with it: rates as promised."""
+    for noise in (0.0, 0.1):
+        alarms = 0
+        for seed in range(100):
+            rng = np.random.default_rng(seed)
+            X = SPACE.sample(200, random_state=rng)
+            y = (
+                np.cos(6 * np.pi * X[:, 0]) * np.cos(7 * np.pi * X[:, 1])
+                + np.abs(X[:, 0])
+                + noise * rng.normal(size=200)
+            )
+            alarms += sa.symmetry_test(X, y, SPACE, GROUP).p_value < 0.05
+        assert alarms <= 12  # 5 expected; 13 or more come once in 600 times
+
+
+def test_noise_is_not_taken_for_detail():
+    """Neither uneven nor heavy-tailed noise, nor few rows: chance gives an eigenspace in one search of 10⁴."""
+    from specavg.estimators._finer_detail import compared_eigenspaces, first_eigenspaces
+
+    added = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n = (60, 200)[seed % 2]
+        X = SPACE.sample(n, random_state=rng)
+        noise = rng.normal(size=n) * np.exp(2 * X[:, 0]) if seed % 3 else rng.standard_t(3, size=n)
+        found = compared_eigenspaces(SPACE, n / 5, lambda functions, X=X: functions(X), noise, np.ones(n))
+        added += found.eigenspaces != first_eigenspaces(SPACE, n / 5)
+    assert added <= 1
+
+
+def test_points_of_a_grid_do_not_tell_a_wave_from_its_aliases():
+    from specavg.estimators._finer_detail import compared_eigenspaces
+
+    space = sa.Torus(1)
+    X = np.linspace(-1, 1, 36, endpoint=False)[:, None]
+    found = compared_eigenspaces(space, 4, lambda functions: functions(X), np.cos(5 * np.pi * X[:, 0]), np.ones(36))
+    frequencies = np.sqrt([V.eigenvalue for V in found.eigenspaces]) / np.pi
+    np.testing.assert_allclose(frequencies, [1, 5])  # not 31 and 41, which have the same values

@@ -14,11 +14,16 @@ from __future__ import annotations
 
 import argparse
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specavg.cli._spaces_and_groups import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
 from specavg.cli._user_error import UserError
+
+if TYPE_CHECKING:
+    from specavg.estimators import SymmetryTest
+
+_MOST_UNTESTED = 0.1  # share of the variance of y, noise or finer detail, up to which a verdict speaks of all of it
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +63,15 @@ def run(options: argparse.Namespace) -> int:
         print(found)
         failing = [f"{found.generators[i].kind} {i}" for i in found.failing(options.level)]
         which = f" It fails for {', '.join(failing)}." if failing else ""
-        told = found.seen and not isnan(found.p_value)
-        holds = "Nothing speaks against the symmetry." if told else "The data cannot tell whether it holds."
-        print("The symmetry does not hold." + which if fails else holds)
+        print("The symmetry does not hold." + which if fails else _not_refuted(found))
     return 3 if fails else 0
+
+
+def _not_refuted(found: SymmetryTest) -> str:
+    """What a test says that does not fail: what was not tested may break the symmetry."""
+    if isnan(found.p_value) or not found.seen:
+        return "The data cannot tell whether it holds."
+    rest = max(1 - found.explained, found.untested)
+    if rest < _MOST_UNTESTED:
+        return "Nothing speaks against the symmetry."
+    return f"Nothing tested speaks against the symmetry. Not tested: {100 * rest:.0f} % of the variance of y."

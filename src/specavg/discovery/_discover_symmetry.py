@@ -67,12 +67,14 @@ def discover_symmetry(
 
     Notes
     -----
-    One reading of the data gives the sums Σφφᵀ and Σφy over the first eigenfunctions φ, at most a quarter as many as
-    there are samples; a second one gives the variance of the noise from place to place. From then on each subgroup H
-    is a projection of these sums on the functions that H leaves alone. Its evidence is the probability of the
-    data, with noise of the variance measured and normal coefficients of these functions. A wrong symmetry has low
-    evidence because it explains less; a missed one because coefficients that should be large are near zero. The
-    spectrum of the coefficients, and up to which eigenspace the function reaches, are those of the largest evidence.
+    Compared are the first eigenfunctions φ and those of finer eigenspaces that stand out from noise, at most a
+    quarter as many as there are samples, and 300. One reading of the data finds the latter, from 5000 rows at most; a
+    second one gives the sums Σφφᵀ and Σφy, and a third one the variance of the noise from place to place. From then
+    on each subgroup H is a projection of these sums on the functions that H leaves alone. Its evidence is the
+    probability of the data, with noise of the variance measured and normal coefficients of these functions. A wrong
+    symmetry has low evidence because it explains less; a missed one because coefficients that should be large are
+    near zero. The spectrum of the coefficients, and up to which eigenspace the function reaches, are those of the
+    largest evidence.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from specavg.data._streaming import ChunkStream
 from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_names import orientation
 from specavg.estimators import InvariantKernelRidge
+from specavg.estimators._finer_detail import WORTH_SAYING, untested_detail
 from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
@@ -36,7 +37,7 @@ class Candidate:
     order : int or None
         Of the subgroup, or of what the element generates; None where it was not needed.
     n_invariant : int
-        Functions, of those compared, that the candidate leaves alone.
+        Functions that the candidate leaves alone, of those up to the finest eigenspace that matters.
     p_value : float
         The probability of data that speak so much against the candidate if the function has its symmetry; NaN where
         the points cannot tell, as those of one plane cannot tell about its mirror.
@@ -90,7 +91,8 @@ def unseen_function(information: Information) -> str:
         return "No function is seen: y is constant. Every symmetry would do, and none is returned."
     return (
         f"No function is seen: the {len(information.b)} functions compared explain no more than chance does. Every "
-        "symmetry would do, and none is returned. Give more samples, or less noise."
+        "symmetry would do, and none is returned. y is noise, or its function is finer than the functions compared: "
+        "more samples bear finer ones."
     )
 
 
@@ -117,6 +119,9 @@ class Discovery:
         How many functions were compared, the constant left out.
     indistinguishable : tuple of Group
         Smaller groups that leave exactly the same functions alone, so that no data tell them from `group`.
+    untested : float
+        The share of the variance of y in detail that is finer than the functions compared, and stands out from noise:
+        whether it has the symmetry was not tested.
     notes : tuple of str
         What to know before believing the result: what the data could not tell, and why.
     method : str
@@ -144,6 +149,7 @@ class Discovery:
     probability: float = math.nan
     indistinguishable: tuple[Group, ...] = ()
     fields: tuple[Field, ...] = ()
+    untested: float = 0.0
 
     @cached_property
     def model(self) -> InvariantKernelRidge:
@@ -172,6 +178,8 @@ class Discovery:
                 f"They cannot tell it from its subgroups {', '.join(labels[:_NAMED])}{more}: the same functions are "
                 "invariant under them."
             )
+        if self.untested >= WORTH_SAYING:
+            sentences.append(untested_detail(self.untested))
         return [*sentences, *self.notes]
 
     def __str__(self) -> str:

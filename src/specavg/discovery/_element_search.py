@@ -140,7 +140,7 @@ def _short_moves(group: Group) -> list[Isometry]:
 
 def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
     """The group that accepted elements generate, taken one after the other while the evidence grows."""
-    eigenspaces = samples.band()
+    eigenspaces = samples.compared.eigenspaces
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
     candidates = CandidateElements.of(samples.space, group, eigenspaces)
     search = _Search(information, candidates, level)
@@ -162,7 +162,8 @@ def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
         table=tuple(Candidate(g, None, None, s.up_to(decay.last).shape[1], p, math.nan, yes) for g, s, p, yes in rows),
         probability=path.probability,
         explained=information.signal_share,
-        n_functions=search.everything.up_to(decay.last).shape[1],
+        n_functions=len(information.b),
+        untested=samples.compared.untested,
         indistinguishable=(least,) if least.order < found.order else (),
         notes=tuple(notes),
         method="elements",

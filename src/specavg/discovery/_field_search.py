@@ -33,7 +33,7 @@ _POLISHED = 3  # candidates whose directions are adjusted to the data: the right
 def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
     """The largest subalgebra that the data allow, then the generators that go with it."""
     algebra = AlgebraParts(group.algebra.fields)
-    eigenspaces = samples.band()
+    eigenspaces = samples.compared.eigenspaces
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
     derivatives = _Derivatives(samples.space, algebra, eigenspaces)
 
@@ -65,7 +65,8 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
         table=tuple(trial.row(group, algebra, choice, decay) for trial in trials),
         probability=probability,
         explained=information.signal_share,
-        n_functions=derivatives.everything.up_to(decay.last).shape[1],
+        n_functions=len(information.b),
+        untested=samples.compared.untested,
         notes=tuple(notes),
         method="fields",
         fields=fields,

@@ -18,6 +18,7 @@ from specavg.discovery._evidence import HONEST, chosen_in_turn
 from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
 from specavg.discovery._partitions_of_parts import Blocks, Parts
 from specavg.discovery._samples import PER_FUNCTION, Samples
+from specavg.estimators._finer_detail import FURTHEST, blocks_to_compare, some_samples
 from specavg.groups import Group
 from specavg.isometries import Isometry, permutation
 from specavg.regression._nested_models import Models
@@ -34,6 +35,7 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
             f"{samples.count} samples are too few to tell the {group.size} parts of {samples.space!r} apart: give at "
             f"least {2 * PER_FUNCTION * group.size}, or a group of fewer elements"
         )
+    functions, untested = _with_finer_degrees(samples, functions, most)
     information = samples.information(lambda X: functions.evaluate(X).reshape(len(X), -1))
     parts = Parts(information, functions.parts, functions.levels)
     singles: Blocks = [[i] for i in range(functions.parts)]
@@ -59,9 +61,19 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
         probability=1 - doubt,
         explained=information.signal_share,
         n_functions=len(information.b),
+        untested=untested,
         notes=tuple(notes),
         method="transpositions",
     )
+
+
+def _with_finer_degrees(samples: Samples, first: OnePartFunctions, most: int) -> tuple[OnePartFunctions, float]:
+    """The functions of the first degrees and of finer ones that stand out, and the share of others that do."""
+    every = one_part_functions(samples.space, max(FURTHEST, most)) or first
+    sizes = every.parts * np.bincount(every.levels)[1:]
+    X, y, weights = some_samples(samples.read())
+    kept, untested = blocks_to_compare(every.by_level(X), sizes.tolist(), int(first.levels.max()), most, y, weights)
+    return every.of_levels([1 + i for i in kept]), untested
 
 
 def _alike_in_pairs(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.discovery._samples import first_eigenspaces
+from specavg.estimators._finer_detail import first_eigenspaces
 from specavg.spaces import Space, Sphere
 
 
@@ -32,6 +32,16 @@ class OnePartFunctions:
     parts: int
     levels: NDArray[np.intp]
     evaluate: Callable[[Array], Array]
+
+    def of_levels(self, chosen: Sequence[int]) -> OnePartFunctions:
+        """The functions of some degrees, which are counted from 1 on again."""
+        kept = np.isin(self.levels, chosen)
+        levels = 1 + np.searchsorted(np.sort(chosen), self.levels[kept])
+        return OnePartFunctions(self.parts, np.asarray(levels), lambda X: self.evaluate(X)[:, :, kept])
+
+    def by_level(self, X: Array) -> Array:
+        """Values at n points, those of the first degree first."""  # (n, m * k)
+        return np.moveaxis(self.evaluate(X), 2, 1).reshape(len(X), -1)  # levels ascend
 
 
 def one_part_functions(space: Space, most: int) -> OnePartFunctions | None:

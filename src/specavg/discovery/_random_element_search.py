@@ -29,7 +29,7 @@ def search_random_elements(samples: Samples, group: Group, level: float, random_
     from scipy.stats import norm
 
     rng = as_generator(random_state)
-    eigenspaces = samples.band()
+    eigenspaces = samples.compared.eigenspaces
     points, targets, *weights = samples.whole()
     if weights:
         raise ValueError("method='sampling' takes no sample_weight: leave it out, or use method='auto'")
@@ -65,6 +65,7 @@ def search_random_elements(samples: Samples, group: Group, level: float, random_
         table=tuple(table.values()),
         explained=float(np.clip(1 - free.mean() / variance, 0.0, 1.0)) if variance > 0 else 0.0,
         n_functions=len(c),
+        untested=samples.compared.untested,
         notes=(f"{len(table)} random elements were compared, each on its own.",),
         method="sampling",
     )

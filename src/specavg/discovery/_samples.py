@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any, final
 
@@ -14,9 +15,9 @@ from specavg._arrays import Array
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights
 from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import column_names, is_dask
-from specavg.invariants._building import up_to_dim
+from specavg.estimators._finer_detail import Compared, compared_eigenspaces, some_samples
 from specavg.regression._information import Information
-from specavg.spaces import Eigenspace, Space
+from specavg.spaces import Space
 
 PER_FUNCTION = 4  # samples, at least, for each function that is compared
 _MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate
@@ -75,17 +76,19 @@ class Samples:
         """All points, all targets and, where there are any, all weights."""
         return tuple(np.concatenate(parts) for parts in zip(*self.read(), strict=True))
 
-    def band(self) -> tuple[Eigenspace, ...]:
-        """The first eigenspaces after the constant, as many as the samples can bear."""
-        band = first_eigenspaces(self.space, min(_MOST_FUNCTIONS, self.count / PER_FUNCTION))
-        if not band:
-            total = next(islice(self.space.eigenspaces(), 1, None)).dim
+    @cached_property
+    def compared(self) -> Compared:
+        """The first eigenspaces after the constant and finer ones that stand out, as many as the samples can bear."""
+        most = min(_MOST_FUNCTIONS, self.count / PER_FUNCTION)
+        total = next(islice(self.space.eigenspaces(), 1, None)).dim
+        if total > most:
             raise ValueError(
                 f"{self.count} samples are too few to tell anything on {self.space!r}: there are {total} functions in "
                 f"the first eigenspace after the constant, and each needs {PER_FUNCTION} samples. "
                 f"Give at least {PER_FUNCTION * total}"
             )
-        return band
+        X, y, weights = some_samples(self.read())
+        return compared_eigenspaces(self.space, most, lambda functions: functions(X), y, weights)
 
     def information(self, columns: Callable[[Array], Array]) -> Information:
         """The information of the samples about the coefficients of some functions of the points."""
@@ -93,8 +96,3 @@ class Samples:
             return Information.of(columns, self.read(), self.read())
         values = [(columns(X), *others) for X, *others in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)
-
-
-def first_eigenspaces(space: Space, most: float) -> tuple[Eigenspace, ...]:
-    """The first eigenspaces after the constant that have at most `most` functions together."""
-    return tuple(up_to_dim(islice(space.eigenspaces(), 1, None), most))

@@ -31,7 +31,7 @@ from specavg.spaces import Eigenspace
 def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     """Compare all subgroups of a small group."""
     subgroups = lattice(samples.space, group)
-    eigenspaces = samples.band()
+    eigenspaces = samples.compared.eigenspaces
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
     subspaces = _fixed(subgroups, eigenspaces)
     found = _posterior(information, subgroups, subspaces)
@@ -48,8 +48,8 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         notes = (unseen_function(information),)
     elif last == len(eigenspaces):
         notes = (
-            f"The finest functions that {information.count} samples can bear still matter: finer detail, which may "
-            "break the symmetry, was not compared.",
+            f"The finest functions that {information.count} samples can bear still matter: finer detail that does not "
+            "stand out from the noise was not compared, and may break the symmetry.",
         )
     table = tuple(
         Candidate(
@@ -70,7 +70,8 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         table=table,
         probability=float(found.allowed[choice]),
         explained=information.signal_share,
-        n_functions=subspaces[0].up_to(last).shape[1],
+        n_functions=len(information.b),
+        untested=samples.compared.untested,
         indistinguishable=tuple(subgroups.group(i) for i in same if i != choice),
         notes=notes,
         method="subgroups",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -15,24 +15,34 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
-from specavg._random import OWN_SEED
+from specavg._random import some_rows
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
 from specavg.estimators._alike_points import means_over_places, places_of_points, sketch
+from specavg.estimators._finer_detail import (
+    MOST_ROWS,
+    WORTH_SAYING,
+    Compared,
+    compared_eigenspaces,
+    first_eigenspaces,
+    some_samples,
+    untested_detail,
+)
 from specavg.estimators._one_thread import one_thread
 from specavg.groups import Group
-from specavg.invariants import InvariantBasis, invariant_basis
+from specavg.invariants import InvariantBasis, fixed_space, invariant_basis
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Eigenspace, Space
 
-_PIECE = 20_000  # rows whose functions are held at a time
+_PIECE = 5_000  # rows whose functions are held at a time: 2,000 functions of them take 80 MB
 _MAX_FUNCTIONS = 300  # all functions looked at by default
 _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples
 _LEVEL = 0.05  # how often `seen` is true of pure noise
 _FURTHEST = 5000.0  # functions, all counted, among which invariant ones are looked for
 _FEWEST = 5  # samples for each function that a default looks at
 _UNKNOWN_ROWS = "a list of chunks: an iterator does not tell how many rows will come, and many were expected"
+_SURE = 0.001  # p-value of what functions explain beside those compared, below which it is no chance
 _NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
 
 UNSEEN = (
@@ -90,13 +100,16 @@ class SymmetryTest:
         Share of the explained variance outside the invariant functions, noise subtracted: near 0 if the symmetry
         holds, up to 1.
     explained : float
-        Share of the variance of y that the functions up to the cutoff explain, noise subtracted.
+        Share of the variance of y that all functions explain, the further invariant ones too, noise subtracted.
+    untested : float
+        Share of the variance of y that only functions beside those compared explain, as far as that is known: detail
+        finer than the samples or `max_dim` allow. Whether it has the symmetry was not tested.
     statistic : float
         What the tested functions explain, over what they would explain by chance: near 1 if the symmetry holds.
     n_tested : int
-        Functions tested: those up to the cutoff that are not invariant.
+        Functions tested: those of the eigenspaces compared that are not invariant.
     n_invariant : int
-        Invariant functions fitted, also beyond the cutoff.
+        Invariant functions fitted, also those of other eigenspaces.
     n_samples : int
         Samples tested. Copies of a point count once, with the mean of their targets, and so do points that the
         functions looked at cannot tell apart, if places are at most half as many as points; unless they come in chunks.
@@ -132,6 +145,7 @@ class SymmetryTest:
     generators: tuple[GeneratorTest, ...]
     seen: bool
     method: str
+    untested: float = 0.0
 
     def failing(self, level: float = 0.05) -> tuple[int, ...]:
         """The generators and fields whose symmetry fails at a family-wise error `level` (Holm's procedure).
@@ -158,6 +172,8 @@ class SymmetryTest:
         ]
         if not self.seen:
             lines[1] = UNSEEN
+        if self.untested >= WORTH_SAYING:
+            lines.append(untested_detail(self.untested))
         if np.isnan(self.p_value):
             lines[0] = f"{_NOT_TOLD} ({self.n_samples} samples)"
         width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
@@ -188,10 +204,11 @@ def symmetry_test(
 ) -> SymmetryTest:
     """Test whether y, as a function of X, has the symmetry of `group`, and each generator and field alone.
 
-    Two nested linear models are compared: the invariant functions only, and all functions up to a cutoff. The
-    null hypothesis is that y = f(x) + noise with f invariant and the noise independent from row to row, of mean zero
-    and any size. Invariant functions beyond the cutoff are fitted in both models, so that they are not mistaken for
-    noise: a quarter as many as there are samples, up to 300, if there are so many among the first 5000 functions.
+    Two nested linear models are compared: the invariant functions only, and all functions of the first eigenspaces,
+    and of finer ones in which the data have more than chance gives. The null hypothesis is that y = f(x) + noise with
+    f invariant and the noise independent from row to row, of mean zero and any size. Invariant functions of other
+    eigenspaces are fitted in both models, so that they are not mistaken for noise: a quarter as many as there are
+    samples, up to 300, if there are so many among the first 5000 functions.
 
     Parameters
     ----------
@@ -203,8 +220,8 @@ def symmetry_test(
     space : Space
     group : Group
     max_dim : float, optional
-        How many functions to look at, all counted. Default: at most n/5 and 300. What breaks a symmetry only in
-        finer detail than that is not seen; more functions see finer detail, with less power against coarse one.
+        How many functions to look at, all counted: the first ones. Default: at most n/5 and 300, among them those of
+        finer eigenspaces that stand out. More functions see finer detail, with less power against coarse one.
     n_permutations : int, default 0
         If positive, p-values come from that many permutations of the residuals (Freedman and Lane): for small samples
         with noise far from normal, but of the same size everywhere. Not with chunks.
@@ -228,6 +245,12 @@ def symmetry_test(
     wherever in its orbit the point lies, and only the sign of what it says about a non-invariant function ψ is left to
     chance. So Σ rψ has no mean, and its variance is measured row by row, with what the fit has taken from the
     residuals given back; where that can be done in two ways, the more cautious one is taken.
+
+    The residuals of the first eigenspaces are looked at for finer ones, among the first 2000 functions and at 5000
+    points at most. One that holds more than chance gives in one search of 10⁴ is tested too, whole, in the place of
+    the finest that do not matter. What stands out and does not fit, or is beyond `max_dim`, is `untested`, and so is
+    what only further invariant functions explain. Detail that is spread over many eigenspaces, a little in each, is
+    not seen; nor is finer detail looked for in an iterator of chunks.
 
     What cannot be guaranteed: no test can tell every invariant function plus noise from a function that is not
     invariant, since points in general position lie on different orbits. If the *points* are spread over each orbit
@@ -257,18 +280,21 @@ def symmetry_test(
         raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
     with one_thread(math.inf if rows is None else rows):
-        columns = _Columns.choose(space, group, rows, max_dim)
-        evaluate, pieces = columns.evaluate, columns.pieces
+        eigenspaces, place = _first_eigenspaces(space, rows, max_dim), None
         if y is not None:
-            columns, found = _by_place(columns, group, chunks[0], max_dim)
-            if found is not None:  # rows of the functions, in place of points
-                evaluate, pieces, chunks = np.asarray, iter, [found]
+            eigenspaces, rows, place = _places(space, eigenspaces, chunks[0], max_dim)
+        found = _with_finer_detail(space, eigenspaces, rows, max_dim, chunks, place) if again else Compared(eigenspaces)
+        columns = _Columns.of(space, group, rows, found.eigenspaces)
+        evaluate, pieces = columns.evaluate, columns.pieces
+        if place is not None:  # rows of the functions, in place of points
+            evaluate, pieces, chunks = np.asarray, iter, [_at_places(space, place, columns.evaluate, *chunks[0])]
         models = Models(evaluate, columns.pieces(chunks, ask=True) if y is None else pieces(chunks))
         which = f"{len(columns.beyond)} of them invariant ones beyond max_dim"
-        _require_rows(models.count, columns.size, which, "a smaller max_dim" if rows is not None else _UNKNOWN_ROWS)
+        _require_rows(models.count, columns.size, which, _UNKNOWN_ROWS if rows is None else "a smaller max_dim")
         parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
         spans = [columns.span(group), *map(columns.span, parts_of_group)]
         whole, *parts = models.compare(spans, pieces(chunks) if again else None)
+        untested = max(found.untested, columns.explained_beside(models))
         p_values = [whole.p_value, *(part.p_value for part in parts)]
         # No test is no proof: only a group that moves no function at all holds without one.
         told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
@@ -298,41 +324,82 @@ def symmetry_test(
         ),
         seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
         method="permutation" if n_permutations else "robust" if again else "F",
+        untested=untested,
     )
 
 
-def _by_place(
-    columns: _Columns, group: Group, data: tuple[Array, ...], max_dim: float | None
-) -> tuple[_Columns, tuple[Array, ...] | None]:
-    """Functions for as many samples as there are places, with the means of their values, of y and of weights at each.
+def _places(
+    space: Space, eigenspaces: tuple[Eigenspace, ...], data: tuple[Array, ...], max_dim: float | None
+) -> tuple[tuple[Eigenspace, ...], int, NDArray[np.intp] | None]:
+    """The first eigenspaces that as many samples bear as there are places, that number, and the place of each point.
 
     Points of one place are those that the functions cannot tell apart. What the model misses there it misses for all
-    of them. None where the points have a place each, or almost. With few places the samples stay as many as they are,
-    with the means of the values: they may tell a little, as copies may.
+    of them. None where the points have a place each, or almost.
     """
     X, y, *given = data
-    weights = given[0] if given else np.ones(len(y))
+    weights, count = given[0] if given else np.ones(len(y)), len(y)
     place: NDArray[np.intp] | None = None
     while True:
-        found = np.concatenate([sketch(columns.basis.evaluate(part)[:, 1:]) for part in _in_pieces(X)])
+        functions = space.functions(eigenspaces)
+        found = np.concatenate([sketch(functions.evaluate(part)) for part in _in_pieces(X)])
         if place is not None:
             found = means_over_places(place, weights, [found])
-        more = places_of_points(found, columns.basis.dim, _FEWEST, columns.basis.space.dim)
+        more = places_of_points(found, 1 + functions.dim, _FEWEST, space.dim)
         if more is None:
-            break
+            return eigenspaces, count, place
         place = more if place is None else more[place]
-        if not _enough(columns.basis.space, int(place.max()) + 1):
-            break
-        columns = _Columns.choose(columns.basis.space, group, int(place.max()) + 1, max_dim)
-    if place is None:
-        return columns, None
-    rows = means_over_places(place, weights, (columns.evaluate(part) for part in _in_pieces(X)))
-    if not _enough(columns.basis.space, len(rows)):
-        return columns, (rows[place], y, *given)
-    return columns, (
+        if not _enough(space, int(place.max()) + 1):
+            return eigenspaces, count, place
+        count = int(place.max()) + 1
+        eigenspaces = _first_eigenspaces(space, count, max_dim)
+
+
+def _at_places(
+    space: Space, place: NDArray[np.intp], evaluate: Callable[[Array], Array], X: Array, y: Array, *given: Array
+) -> tuple[Array, ...]:
+    """Means of the values of functions and of y at each place, and the sums of weights.
+
+    With few places the samples stay as many as they are, with the means of the values: they may tell a little, as
+    copies may.
+    """
+    weights = given[0] if given else np.ones(len(y))
+    rows = means_over_places(place, weights, (evaluate(part) for part in _in_pieces(X)))
+    if not _enough(space, len(rows)):
+        return rows[place], y, *given
+    return (
         rows,
         means_over_places(place, weights, [y[:, None]])[:, 0],
         np.asarray(np.bincount(place, weights), dtype=np.float64),
+    )
+
+
+def _with_finer_detail(
+    space: Space,
+    eigenspaces: tuple[Eigenspace, ...],
+    rows: int | None,
+    max_dim: float | None,
+    chunks: Any,
+    place: NDArray[np.intp] | None,
+) -> Compared:
+    """The first eigenspaces and finer ones that stand out, or the first ones alone if that many were asked for."""
+    most, only_first = _bound(rows, max_dim), max_dim is not None
+    if place is None:
+        X, y, weights = some_samples(checked_chunks(space, chunks))
+        return compared_eigenspaces(space, most, lambda functions: functions(X), y, weights, only_first=only_first)
+    count = int(place.max()) + 1
+    if not _enough(space, count):
+        return Compared(eigenspaces)
+    some = some_rows(count, MOST_ROWS)
+    there = np.isin(place, some)
+    place, data = np.searchsorted(some, place[there]), tuple(part[there] for part in chunks[0])
+    _, y, weights = _at_places(space, place, lambda X: X[:, :1], *data)
+    return compared_eigenspaces(
+        space,
+        most,
+        lambda functions: _at_places(space, place, functions, *data)[0],
+        y,
+        weights,
+        only_first=only_first,
     )
 
 
@@ -358,6 +425,32 @@ def _require_affordable(space: Space, bound: float, rows: int | None) -> None:
         if rows is not None:
             _require_rows(rows, count, f"the first eigenspaces of those that max_dim={bound:g} asks for")
         require_memory(32.0 * count**2, f"a test of {count} functions", "Give a smaller max_dim.")
+
+
+def _known(rows: int | None) -> int:
+    """How many rows there are; as if there were enough where that is not known."""
+    return _FEWEST * _MAX_FUNCTIONS if rows is None else rows
+
+
+def _bound(rows: int | None, max_dim: float | None) -> float:
+    """How many functions are looked at by default or as asked for, the constant left out."""
+    return (min(_MAX_FUNCTIONS, _known(rows) / _FEWEST) if max_dim is None else max_dim) - 1
+
+
+def _first_eigenspaces(space: Space, rows: int | None, max_dim: float | None) -> tuple[Eigenspace, ...]:
+    """The first eigenspaces after the constant that so many rows bear by default, or as many as are asked for."""
+    if max_dim is not None:
+        _require_affordable(space, max_dim, rows)
+    found = first_eigenspaces(space, _bound(rows, max_dim))
+    if not found:
+        fewest = 1 + _first(space).dim
+        given = f"max_dim={max_dim:g} functions" if max_dim is not None else f"{_known(rows)} samples"
+        enough = f"{_FEWEST * fewest} samples, or max_dim={fewest}" if max_dim is None else f"max_dim={fewest}"
+        raise ValueError(
+            f"{given} are too few to test anything on {space!r}: the first eigenspace after the constant has "
+            f"{fewest - 1} functions. Give at least {enough}"
+        )
+    return found
 
 
 def _enough(space: Space, rows: int) -> bool:
@@ -387,65 +480,65 @@ def _as_chunks(space: Space, X: Any, y: Any, weights: Any, n_permutations: int) 
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Columns:
-    """All functions up to a cutoff, and further invariant ones beyond it."""
+    """The constant, all functions of some eigenspaces, and invariant ones of others."""
 
-    basis: InvariantBasis
+    space: Space
+    eigenspaces: tuple[Eigenspace, ...]
     further: InvariantBasis | None
     beyond: NDArray[np.intp]
 
     @classmethod
-    def choose(cls, space: Space, group: Group, rows: int | None, max_dim: float | None) -> _Columns:
-        n = _FEWEST * _MAX_FUNCTIONS if rows is None else rows  # not known: as if there were enough
-        bound = min(_MAX_FUNCTIONS, n / _FEWEST) if max_dim is None else max_dim
-        if max_dim is not None:
-            _require_affordable(space, bound, rows)
-        basis = invariant_basis(space, max_dim=max(bound, 1))
-        if basis.dim < 2:
-            fewest = 1 + _first(space).dim
-            given = f"max_dim={max_dim:g} functions" if max_dim is not None else f"{n} samples"
-            enough = f"{_FEWEST * fewest} samples, or max_dim={fewest}" if max_dim is None else f"max_dim={fewest}"
-            raise ValueError(
-                f"{given} are too few to test anything on {space!r}: the first eigenspace after the constant has "
-                f"{fewest - 1} functions. Give at least {enough}"
-            )
+    def of(cls, space: Space, group: Group, rows: int | None, eigenspaces: tuple[Eigenspace, ...]) -> _Columns:
+        """With as many further invariant functions as the rows bear."""
         try:
-            further = invariant_basis(space, group, max_dim=max(_FURTHEST, basis.dim))
+            further = invariant_basis(space, group, max_dim=max(_FURTHEST, 1 + sum(V.dim for V in eigenspaces)))
         except MemoryError:
-            return cls(basis, None, np.empty(0, dtype=np.intp))
-        beyond = np.flatnonzero(further.eigenvalues > basis.eigenvalues[-1] * (1 + 1e-9))
+            return cls(space, eigenspaces, None, np.empty(0, dtype=np.intp))
+        tested = np.array([0.0, *(V.eigenvalue for V in eigenspaces)])
+        beyond = np.flatnonzero(~np.isclose(further.eigenvalues[:, None], tested, rtol=1e-9, atol=0.0).any(axis=1))
         levels = further.eigenvalues[beyond]
-        room = min(_MAX_INVARIANT, int(n / 4)) - (further.dim - len(beyond))
+        room = min(_MAX_INVARIANT, int(_known(rows) / 4)) - (further.dim - len(beyond))
         if max(room, 0) < len(beyond):  # whole eigenspaces only: no generator is to be favoured
             beyond = beyond[levels < levels[max(room, 0)] * (1 - 1e-9)]
-        return cls(basis, further, beyond)
+        return cls(space, eigenspaces, further, beyond)
 
     @property
     def size(self) -> int:
-        return self.basis.dim + len(self.beyond)
+        return 1 + sum(V.dim for V in self.eigenspaces) + len(self.beyond)
 
     def evaluate(self, X: Array) -> Array:
-        values = self.basis.evaluate(X)
-        return values if self.further is None else np.hstack([values, self.further.evaluate(X)[:, self.beyond]])
+        values = [np.ones((len(X), 1)), self.space.functions(self.eigenspaces).evaluate(X)]
+        return np.hstack(values if self.further is None else [*values, self.further.evaluate(X)[:, self.beyond]])
+
+    def explained_beside(self, models: Models) -> float:
+        """Share of the variance of y that only the invariant functions of other eigenspaces explain; 0 if by chance."""
+        compared = np.eye(self.size)[:, : 1 + sum(V.dim for V in self.eigenspaces)]
+        (beside,) = models.compare([compared], None)
+        return models.explained() - models.explained(compared) if beside.p_value < _SURE else 0.0
 
     def pieces(self, chunks: Any, *, ask: bool = False) -> Iterator[tuple[Array, ...]]:
         """Checked points, targets and weights in pieces of bounded working memory."""
-        for checked in checked_chunks(self.basis.space, chunks, ask=ask):
+        for checked in checked_chunks(self.space, chunks, ask=ask):
             for start in range(0, len(checked[0]), _PIECE):
                 yield tuple(part[start : start + _PIECE] for part in checked)
 
     def span(self, group: Group) -> Array:
         """The columns that are invariant under `group`, as combinations of all."""  # (size, k)
-        Q = _fixed_combinations(self.basis, group)
-        extra = len(self.beyond)
-        return np.block([[Q, np.zeros((len(Q), extra))], [np.zeros((extra, Q.shape[1])), np.eye(extra)]])
+        from scipy.linalg import block_diag
+
+        return np.asarray(block_diag(1.0, _fixed(self.space, self.eigenspaces, group), np.eye(len(self.beyond))))
 
 
 @lru_cache(maxsize=64)
-def _fixed_combinations(basis: InvariantBasis, group: Group) -> Array:
-    """The functions of `basis` that are invariant under `group`, as combinations of all."""  # (dim, k)
-    bound: dict[str, Any] = {basis.cutoff.kind: basis.cutoff.value}
-    invariants = invariant_basis(basis.space, group, **bound)
-    X = basis.sample(2 * basis.dim + 30, random_state=np.random.default_rng(OWN_SEED))
-    return np.asarray(np.linalg.lstsq(basis.evaluate(X), invariants.evaluate(X), rcond=None)[0], dtype=np.float64)
+def _fixed(space: Space, eigenspaces: tuple[Eigenspace, ...], group: Group) -> Array:
+    """The functions of eigenspaces that are invariant under `group`, as combinations of all."""  # (dim, k)
+    from scipy.linalg import block_diag
+
+    blocks = []
+    for V in eigenspaces:
+        matrices = [space.representation(g, V) for g in group.generators]
+        matrices += [space.infinitesimal(field, V) for field in group.fields]
+        blocks.append(fixed_space(matrices, V.dim).basis)
+    return np.asarray(block_diag(*blocks), dtype=np.float64)

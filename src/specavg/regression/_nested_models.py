@@ -68,10 +68,11 @@ class Models:
         Z = weighted(Z, weights, self._weight)
         return Z[:, :-1], Z[:, -1]  # (n, p), (n,)
 
-    def explained(self) -> float:
-        """Share of the variance of y that all columns explain, noise subtracted."""
+    def explained(self, span: Array | None = None) -> float:
+        """Share of the variance of y that the columns Z·span explain, or all columns, noise subtracted."""
         total = self.variance * self.count / (self.count - 1)
-        noise = self._noise(self._residual(self._coef), self.rank)
+        kept = np.eye(self.rank) if span is None else self.split(span)[0]
+        noise = self._noise(self._residual(kept.T @ self._coef), kept.shape[1])
         return float(np.clip(1 - noise / total, 0.0, 1.0)) if total > 0 else 0.0
 
     def chance_of_as_much(self) -> float:
