@@ -382,18 +382,7 @@ def test_check_says_what_share_was_not_tested(here, capsys):
     angle = rng.uniform(0, 360, 200)
     y = np.cos(np.deg2rad(angle)) + np.cos(6 * np.deg2rad(angle) + 0.5)
     pd.DataFrame({"angle": angle, "y": y}).to_csv("fine.csv", index=False)
-    arguments = [
-        "check",
-        "fine.csv",
-        "--target",
-        "y",
-        "--space",
-        "torus:1",
-        "--period",
-        "360",
-        "--group",
-        "sign_flips:1",
-    ]
+    arguments = ["check", "fine.csv", "--target", "y", "--space", "torus:1,period=360", "--group", "sign_flips:1"]
     code, out, _ = run(capsys, *arguments, "--max-dim", "5")
     assert code == 0
     assert re.search(r"Nothing tested speaks against the symmetry. Not tested: [45]\d % of the variance of y.", out)
