@@ -271,8 +271,9 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         # (c, n, f), (A, c, n) -> (c, n, f)
         if self._program.table.mode != TABLE:
             return np.einsum("acn,acnf->cnf", by, self._slopes_at(copies))
-        flat, W = copies.reshape(-1, copies.shape[2]), np.ascontiguousarray(by.reshape(len(by), -1).T)
-        return few_at_a_time(copies.shape[1], self._one_copy.pointwise_gradient, flat, W).reshape(copies.shape)
+        c, n, f = copies.shape
+        flat, W = copies.reshape(c * n, f), np.ascontiguousarray(by.reshape(len(by), c * n).T)
+        return few_at_a_time(n, self._one_copy.pointwise_gradient, flat, W).reshape(copies.shape)
 
     @cached_property
     def _chains(self) -> CopyChains:
