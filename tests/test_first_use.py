@@ -20,6 +20,7 @@ CASES = {
     "wreath": "sa.Power(sa.Torus(2), 3), sa.groups.wreath(sa.groups.hyperoctahedral(2), 3)",
     "spheres": "sa.Power(sa.Sphere(4), 3), sa.groups.symmetric(3)",
     "interval": "sa.Power(sa.Interval(), 3), sa.groups.symmetric(3)",
+    "many copies of a circle": "sa.Torus(300), sa.groups.symmetric(300)",
 }
 SCRIPT = """
 import sys
@@ -42,6 +43,20 @@ sa.InvariantDensity(space, sa.groups.hyperoctahedral(2)).fit(X).score_samples(X)
 space = sa.Sphere(3)
 X = space.sample(200, random_state=0)
 sa.InvariantDensity(space, sa.groups.point_group("Oh")).fit(X).score_samples(X)
+""",
+    "gradients of all functions": """
+space = sa.Torus(3)
+sa.invariant_basis(space, sa.groups.hyperoctahedral(3), max_eigenvalue=150).gradient(space.sample(6, random_state=1))
+""",
+    "many copies of few points": """
+import numpy as np
+from specavg.functions._copy_tensors import CopyTensor, CopyTensors
+from specavg.functions._determinants import Determinants
+one_copy = sa.invariant_basis(sa.Torus(2), sa.groups.trivial(2), max_eigenvalue=20).functions
+X = sa.Torus(6).sample(300, random_state=0)
+tensors = CopyTensors(one_copy, 3, [CopyTensor(((0, range(3)), (2, range(3))))])
+tensors.combine_gradient(X, np.ones((9, 1)))
+Determinants(one_copy, 3, np.array([[0, 1, 2], [0, 1, 3]])).evaluate(X)
 """,
     "potential": """
 import numpy as np

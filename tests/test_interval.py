@@ -102,3 +102,17 @@ def test_uniform_points_of_an_interval_are_questioned_by_the_algorithm_of_the_pa
         warnings.simplefilter("error")
         sa.SpecAvgRegressor(space, max_dim=20).fit(X, X[:, 0], sample_weight=weights)
         sa.SpecAvgRegressor(space, max_dim=20).fit(space.sample(300, random_state=0), X[:, 0])
+
+
+def test_gradients_of_dense_combinations_are_those_of_sparse_ones():
+    from scipy.sparse import csc_array
+
+    from specavg.functions._chebyshev_orbits import ChebyshevProducts
+    from specavg.functions._combinations import Combinations
+
+    products = ChebyshevProducts(0.0, 1.0, np.array([[1, 0], [0, 1], [2, 1]]))
+    X, Q = np.random.default_rng(0).uniform(-1, 1, (5, 2)), np.ones((3, 2))
+    dense, sparse = (Combinations(products, matrix).gradient(X) for matrix in (Q, csc_array(Q)))
+    assert np.array_equal(dense, sparse)
+    x, y = X.T  # √2 x + √2 y + 2 (2x² − 1) y
+    np.testing.assert_allclose(dense[:, 1], np.stack([2**0.5 + 8 * x * y, 2**0.5 + 2 * (2 * x**2 - 1)], axis=1))

@@ -92,6 +92,17 @@ def test_everything_compiled_goes_through_the_one_decorator():
         assert ("numba" in imported) == (file.name == "_jit.py"), file.name
 
 
+def test_the_digest_covers_every_file_of_the_package_that_loops_import():
+    from specavg.functions.loops import _jit
+
+    covered = {file.name for file in _jit.compiled_files()}
+    for file in FOLDER.glob("*.py"):
+        imports = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
+        modules = {node.module for node in imports if (node.module or "").startswith("specavg")}
+        assert {f"{(module or '').rpartition('.')[2]}.py" for module in modules} <= covered, file.name
+    assert "_factor_table.py" in covered
+
+
 def test_loops_are_cached_under_the_digest_and_helpers_only_inside_them():
     from specavg.functions.loops import _jit, _tree, _wigner
 

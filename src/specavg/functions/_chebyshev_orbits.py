@@ -69,7 +69,9 @@ class ChebyshevProducts(Products):
         return values
 
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
-        rows = Q.tocsr()
+        from scipy.sparse import csr_array
+
+        rows: Any = csr_array(Q)
         if few_rows(len(X)) and X.size * self.dim <= _PLAIN_SLOPES:
             return self._plain_mixed_gradient(X, rows)
         used = np.flatnonzero(np.diff(rows.indptr))

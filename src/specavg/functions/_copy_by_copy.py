@@ -7,10 +7,10 @@ One more copy x adds Σ_a ψ_a(x) E(S without a), over the different a of S. The
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from itertools import product
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cached_property, reduce
+from itertools import zip_longest
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from specavg.functions._threads import block_size
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
-# For some states of one size: the size, the states, a one-copy function a of each, and the states without it.
-Steps = list[tuple[int, Indices, Indices, Indices]]
-# The most copies that NumPy adds one by one; adding more in this way would take a second. Larger numbers are halved.
-_MANY_COPIES = 256
+# The most copies that NumPy adds one by one. More are divided into parts: a copy takes 10 µs at least, for any points.
+_MANY_COPIES = 128
+COPIES_HELD = 64  # copies whose one-copy values NumPy holds at a time: 512 functions at 30 points take 8 MB
+# Points, times parts, that NumPy adds a copy to at once. On T^1000 with 649 states, an entry of the 1654 takes 1.7 ns
+# with 8 of them, 1.1 ns with 64, 1.3 ns with 200 and 2.3 ns with 800, which are not in the cache.
+_COLUMNS = 128
 # The fewest points of a block, and the bytes that the states of a larger block may take. On T^10 with 285 states a
 # point takes 830 ns in blocks of 64, 570 ns in blocks of 256 (600 kB) and 610 ns in blocks of 512. On T^40 with 2483
 # states it takes 45, 35 and 56 µs.
@@ -102,60 +104,11 @@ class CopyByCopy(NamedTuple):
         """How many points a block of the loop has, for a table of n points."""
         return block_size(n, len(self.starts) + self.table.size, _SMALLEST_BLOCK, _STATES_BYTES)
 
-    def run(self, copies: Array, steps: Steps | None = None) -> Array:
-        """The states in `outputs` after all copies, by plain NumPy.
-
-        Parameters
-        ----------
-        copies : ndarray of shape (A, n, m)
-            The values of the one-copy functions at each copy.
-        steps : Steps, optional
-            What `steps()` returns, if it is known.
-        """  # -> (outputs, n)
-        return self._grown(copies, self.steps() if steps is None else steps)[self.outputs]
-
-    def _grown(self, copies: Array, steps: Steps) -> Array:
-        """All states after all copies."""  # (A, n, m) -> (states, n)
-        A, n, m = copies.shape
-        if m > _MANY_COPIES:  # the states of both halves, then all ways to share a multiset between the halves
-            half = -(-m // 2)
-            copies = np.concatenate([copies, np.zeros((A, n, 2 * half - m))], axis=2)  # zeros add nothing
-            both = self._grown(np.concatenate([copies[:, :, :half], copies[:, :, half:]], axis=1), steps)
-            return np.stack([(both[one, :n] * both[other, n:]).sum(axis=0) for one, other in self._shares()])
-        sums = np.zeros((len(self.starts), n))
-        sums[0] = 1.0
-        for i in range(m):
-            one = np.ascontiguousarray(copies[:, :, i])
-            for size, state, label, rest in steps:
-                if size <= i + 1:  # a state of size p is zero for the first p − 1 copies
-                    sums[state] += one[label] * sums[rest]
-        return sums
-
-    def steps(self) -> Steps:
-        """How one more copy changes all states, in steps that NumPy computes at once.
-
-        A step has one entry of every state of one size, so that no state is in it twice. Steps of larger states come
-        first: these grow from smaller states as they were before the copy.
-        """
-        count, steps = np.diff(self.starts), []
-        for size in np.unique(self.sizes)[::-1]:
-            same = self.sizes == size
-            for j in range(int(count[same].max())):
-                mine = np.flatnonzero(same & (count > j))
-                steps.append((int(size), self.states[mine], *self.entries[self.starts[mine] + j].T))
-        return steps
-
     def chains(self) -> CopyChains:
         """The same states as the loop of gradients reads them."""
-        return CopyChains.of(self.table, self._multisets(), self.outputs)
+        return CopyChains.of(self.table, self.multisets(), self.outputs)
 
-    def by_function(self) -> list[tuple[int, Indices, Indices]]:
-        """For each one-copy function a: the states whose multisets have it, and the states of these without a."""
-        states = np.repeat(self.states, np.diff(self.starts))
-        labels, rest = self.entries.T
-        return [(int(a), states[labels == a], rest[labels == a]) for a in np.unique(labels)]
-
-    def _multisets(self) -> list[Multiset]:
+    def multisets(self) -> list[Multiset]:
         """The multiset of each state."""
         multisets: list[Multiset] = [()] * len(self.starts)
         for state, start in zip(self.states[::-1], self.starts[:-1][::-1], strict=True):  # smaller ones first
@@ -163,15 +116,112 @@ class CopyByCopy(NamedTuple):
             multisets[state] = tuple(sorted((int(label), *multisets[rest])))
         return multisets
 
-    def _shares(self) -> list[tuple[list[int], list[int]]]:
-        """For each state, all ways to split its multiset in two: the states of the first halves, and of the second."""
-        multisets = self._multisets()
+
+@final
+class PlainStates:
+    """All states by plain NumPy and SciPy, with what follows from the program alone.
+
+    Parameters
+    ----------
+    program : CopyByCopy
+    copies : int
+        The number of copies, m. Many copies are divided into `parts`, whose states are computed side by side.
+    """
+
+    def __init__(self, program: CopyByCopy, copies: int) -> None:
+        self._program, self._copies = program, copies
+        self._labels, self._rest = np.ascontiguousarray(program.entries.T)
+        self._states = np.repeat(program.states, np.diff(program.starts))  # of each entry
+        self.parts = 1 << max(-(-copies // _MANY_COPIES) - 1, 0).bit_length()
+
+    def nothing_yet(self, n: int) -> Array:
+        """The states of n points before the first copy."""  # (states, n)
+        states = np.zeros((len(self._program.starts), n))
+        states[0] = 1.0
+        return states
+
+    def after(self, states: Array, copy: Array) -> Array:
+        """The states after one more copy, at which the one-copy functions have the values `copy`."""
+        # (states, n), (A, n) -> (states, n)
+        return states + self._by_state @ (copy.take(self._labels, axis=0) * states.take(self._rest, axis=0))
+
+    def slopes_of_states(self, states: Array, slopes: Array) -> Array:
+        """The derivatives of all states by one copy: `states` are those of the other copies."""
+        # (states, n), (A, n, f) -> (states, n, f)
+        terms = slopes.take(self._labels, axis=0) * states.take(self._rest, axis=0)[:, :, None]
+        _, n, f = terms.shape
+        return (self._by_state @ terms.reshape(len(terms), n * f)).reshape(len(states), n, f)
+
+    def back(self, bar: Array, states: Array, copy: Array) -> tuple[Array, Array]:
+        """The derivatives of a function by the values and the states before a copy, from those by the states after it.
+
+        Parameters
+        ----------
+        bar : ndarray of shape (states, n)
+            The derivatives by the states after the copy.
+        states, copy : ndarrays of shape (states, n) and (A, n)
+            The states before the copy, and the one-copy values at it.
+        """  # -> (A, n), (states, n)
+        mine = bar.take(self._states, axis=0)
+        by = self._by_label(len(copy)) @ (states.take(self._rest, axis=0) * mine)
+        return by, bar + self._by_rest @ (copy.take(self._labels, axis=0) * mine)
+
+    @cached_property
+    def _by_state(self) -> Any:
+        """Sums of the entries of each state."""  # sparse (states, entries)
+        return _sums_by(self._states, len(self._program.starts))
+
+    @cached_property
+    def _by_rest(self) -> Any:
+        return _sums_by(self._rest, len(self._program.starts))
+
+    def _by_label(self, A: int) -> Any:
+        return _sums_by(self._labels, A)
+
+    def run(self, values: Callable[[slice], Array], n: int) -> Array:
+        """The states in `outputs` of n points after all copies.
+
+        Parameters
+        ----------
+        values : callable
+            Returns the values of the one-copy functions at some copies, of shape (A, copies, n).
+        """  # -> (outputs, n)
+        m, parts = self._copies, self.parts
+        states, step = self.nothing_yet(n * parts), parts * -(-COPIES_HELD // parts)
+        for start in range(0, m, step):
+            some = values(slice(start, min(start + step, m)))
+            if more := -some.shape[1] % parts:
+                some = np.concatenate([some, np.zeros((len(some), more, n))], axis=1)  # zeros add nothing
+            some = some.reshape(len(some), some.shape[1] // parts, parts * n)  # copy i belongs to part i modulo `parts`
+            for first in range(0, parts * n, _COLUMNS):
+                columns = slice(first, first + _COLUMNS)
+                grown = (np.ascontiguousarray(some[:, i, columns]) for i in range(some.shape[1]))
+                states[:, columns] = reduce(self.after, grown, states[:, columns])
+        while states.shape[1] > n:
+            halves = states.reshape(2 * len(states), -1)  # a row of the first half of the parts, and one of the second
+            states = np.zeros((len(states), halves.shape[1]))
+            for mine, one, other in self._shares:
+                states[mine] += halves.take(2 * one, axis=0) * halves.take(2 * other + 1, axis=0)
+        return states[self._program.outputs]
+
+    @cached_property
+    def _shares(self) -> list[Indices]:
+        """All ways to split multisets in two: some states, those of their first parts, and those of their second.
+
+        The first entry of the list has one way to split every state; the next has another way where there is one, ….
+        """
+        multisets = self._program.multisets()
         place = {multiset: i for i, multiset in enumerate(multisets)}
-        shares: list[tuple[list[int], list[int]]] = []
-        for multiset in multisets:
-            count = Counter(multiset)
-            numbers = product(*(range(often + 1) for often in count.values()))
-            parts = [Counter(dict(zip(count, taken, strict=True))) for taken in numbers]
-            mine, left = ([tuple(sorted(c.elements())) for c in side] for side in (parts, [count - p for p in parts]))
-            shares.append(([place[part] for part in mine], [place[part] for part in left]))
-        return shares
+        splits: dict[Multiset, list[tuple[Multiset, Multiset]]] = {(): [((), ())]}
+        for S in sorted(multisets, key=len)[1:]:
+            a, often = S[:1], S.count(S[0])
+            splits[S] = [(i * a + X, (often - i) * a + Y) for i in range(often + 1) for X, Y in splits[S[often:]]]
+        ways = [[(place[S], place[X], place[Y]) for X, Y in split] for S, split in splits.items()]
+        return [np.array([each for each in way if each is not None]).T for way in zip_longest(*ways)]
+
+
+def _sums_by(index: Indices, rows: int) -> Any:
+    """The matrix that sums rows with the same index."""  # sparse (rows, len(index))
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(index)), (index, np.arange(len(index)))), shape=(rows, len(index)))

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from specavg.functions._few_rows import FEW_ROWS, few_rows
+from specavg.functions._few_rows import few_at_a_time
 from specavg.functions._functions import Array, Functions
 
 
@@ -79,11 +79,8 @@ class CopyTensors(Functions):
 
     def _of_one_copy(self, X: Array) -> Array:
         """The values of the one-copy functions at every copy of every point."""  # (n, n_features) -> (n, m, A)
-        flat = self._flat(X)
-        # The copies of few points may be many rows. They are computed few at a time, so that no loop is compiled.
-        step = FEW_ROWS if few_rows(len(X)) else max(len(flat), 1)
-        pieces = [self._one_copy.values(flat[start : start + step]) for start in range(0, max(len(flat), 1), step)]
-        return np.concatenate(pieces).reshape(len(X), self._copies, self._one_copy.dim)
+        values = few_at_a_time(len(X), self._one_copy.values, self._flat(X))
+        return values.reshape(len(X), self._copies, self._one_copy.dim)
 
     def values(self, X: Array) -> Array:
         table = self._of_one_copy(X)
@@ -93,7 +90,8 @@ class CopyTensors(Functions):
     def gradient(self, X: Array) -> Array:
         flat = self._flat(X)
         table = self._of_one_copy(X)
-        slopes = self._one_copy.gradient(flat).reshape(len(X), self._copies, -1, flat.shape[1])  # (n, m, A, f)
+        slopes = few_at_a_time(len(X), self._one_copy.gradient, flat)
+        slopes = slopes.reshape(len(X), self._copies, -1, flat.shape[1])  # (n, m, A, f)
         gradient = np.zeros((len(X), self.dim, self._copies, flat.shape[1]))
         end = 0
         for tensor in self._tensors:
@@ -108,11 +106,11 @@ class CopyTensors(Functions):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         combined = np.empty((*X.shape, C.shape[1]))
         for rows in self.chunks(len(X), 2 * self.row_bytes):
-            flat = self._flat(X[rows])
-            table = self._one_copy.values(flat).reshape(-1, self._copies, self._one_copy.dim)  # (n, m, A)
+            flat, table = self._flat(X[rows]), self._of_one_copy(X[rows])
             for q, c in enumerate(C.T):
                 by_value = self._by_value(table, c).reshape(len(flat), -1)
-                combined[rows, :, q] = self._one_copy.pointwise_gradient(flat, by_value).reshape(len(table), -1)
+                slopes = few_at_a_time(len(table), self._one_copy.pointwise_gradient, flat, by_value)
+                combined[rows, :, q] = slopes.reshape(len(table), -1)
         return combined
 
     def _by_value(self, table: Array, c: Array) -> Array:

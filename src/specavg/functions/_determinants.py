@@ -16,6 +16,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._few_rows import few_at_a_time
 from specavg.functions._functions import Array, Functions
 
 Indices = NDArray[np.intp]
@@ -64,9 +65,8 @@ class Determinants(Functions):
     def gradient(self, X: Array) -> Array:
         m, columns = self._m, np.sqrt(np.arange(1, self._m + 1))
         copies = self._one_copy_values(X)
-        slopes = self._one_copy.gradient(X.reshape(len(X) * m, -1)).reshape(
-            len(X), m, self._one_copy.dim, X.shape[1] // m
-        )
+        slopes = few_at_a_time(len(X), self._one_copy.gradient, X.reshape(len(X) * m, -1))
+        slopes = slopes.reshape(len(X), m, self._one_copy.dim, X.shape[1] // m)
         gradient = np.empty((len(X), self.dim, m, slopes.shape[3]))
         for i, a in enumerate(self._sets):
             cofactors = _cofactors(copies[:, :, a] / columns) / columns
@@ -81,14 +81,15 @@ class Determinants(Functions):
             for c, a in zip(C, self._sets, strict=True):
                 by_value[..., a] += c[:, None, None, None] * (_cofactors(copies[:, :, a] / columns) / columns)
             for q, W in enumerate(by_value):
-                slopes = self._one_copy.pointwise_gradient(flat, W.reshape(len(flat), -1))
+                flat_W = W.reshape(len(flat), -1)
+                slopes = few_at_a_time(len(copies), self._one_copy.pointwise_gradient, flat, flat_W)
                 combined[rows, :, q] = slopes.reshape(len(copies), -1)
         return combined
 
     def _one_copy_values(self, X: Array) -> Array:
         """The values of all ψ at every copy."""  # (n, n_features) -> (n, m, ψ)
         flat = X.reshape(len(X) * self._m, -1)
-        return self._one_copy.values(flat).reshape(len(X), self._m, -1)
+        return few_at_a_time(len(X), self._one_copy.values, flat).reshape(len(X), self._m, -1)
 
 
 def _cofactors(A: Array) -> Array:

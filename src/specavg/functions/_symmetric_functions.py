@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import accumulate
 from math import factorial, prod
 from typing import final
 
@@ -19,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._compiled import Compiled, Loops
-from specavg.functions._copy_by_copy import CopyByCopy, Steps
+from specavg.functions._copy_by_copy import COPIES_HELD, CopyByCopy, PlainStates
 from specavg.functions._copy_chains import CopyChains
 from specavg.functions._expanded_in_waves import ExpandedInWaves
-from specavg.functions._factor_table import SPHERE, TABLE
-from specavg.functions._few_rows import FEW_ROWS
-from specavg.functions._functions import Array, Functions
+from specavg.functions._factor_table import SPHERE, TABLE, TORUS
+from specavg.functions._few_rows import few_at_a_time
+from specavg.functions._functions import PLAIN_BYTES, Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_products import factors, slopes_of_factors
 from specavg.functions._threads import for_all_rows, read_only
@@ -33,6 +34,9 @@ from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, Trigonometr
 Indices = NDArray[np.int64]
 # NumPy computes gradients of few rows if the states of this many points, after every copy, fit in `PLAIN_BYTES`.
 _FEW_HELD = 8
+# The longest that a loop may take for a point if NumPy is to compute few rows, which takes six to ten times as long. At
+# 200 points of the sphere in R^10000 with 178 functions (1.4 ms a point) it takes 3.4 s, and 20 s for gradients.
+_PLAIN_NANOSECONDS = 6e5
 _MAKING = 2e5  # nanoseconds that making the polynomials takes, for each function; measured on T^10
 
 
@@ -78,8 +82,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return CopyByCopy.of(self._multisets, self._one_copy.copy_table)
 
     @cached_property
-    def _steps(self) -> Steps:
-        return self._program.steps()
+    def _plain_states(self) -> PlainStates:
+        return PlainStates(self._program, self._copies)
 
     @property
     def _loops(self) -> Loops:
@@ -89,8 +93,13 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
 
     @property
     def row_bytes(self) -> float:
-        per_copy = self._one_copy.row_bytes + 8.0 * self._one_copy.dim
-        return self._copies * per_copy + 8.0 * (4 * len(self._program.starts) + self.dim)
+        held = self._one_copy_bytes * (COPIES_HELD + self._plain_states.parts)
+        return held + 8.0 * ((2 + 2 * self._plain_states.parts) * len(self._program.starts) + self.dim)
+
+    @property
+    def _one_copy_bytes(self) -> float:
+        """Bytes of working memory that the one-copy functions at one copy take."""
+        return self._one_copy.row_bytes + 8.0 * self._one_copy.dim
 
     def nanoseconds(self) -> float:
         return self._program.nanoseconds(self._copies)
@@ -108,6 +117,9 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         if waves is not None or n * self.nanoseconds() < _MAKING * self.dim:
             return waves
         return self._polynomials
+
+    def _few(self, n: int, rows: int = 1) -> bool:
+        return super()._few(n, rows) and self.nanoseconds() <= _PLAIN_NANOSECONDS
 
     def _block_rows(self, d: int) -> int:
         return len(self._program.starts) + self._one_copy.dim
@@ -132,7 +144,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         if self._program.table.mode != TABLE:
             yield rows
             return
-        for piece in self.chunks(rows.stop - rows.start):
+        for piece in self.chunks(rows.stop - rows.start, self._copies * self._one_copy_bytes):
             yield slice(rows.start + piece.start, rows.start + piece.stop)
 
     def _gathered(self, sums: Array) -> Array:
@@ -145,28 +157,52 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return np.multiply(values, self._weights, out=values)
 
     def plain_values(self, X: Array) -> Array:
-        if self._program.table.mode == SPHERE:  # the loops normalise points themselves
-            X = normalized(X)
-        flat = X.reshape(len(X) * self._copies, -1)
-        values = self._one_copy.plain_values(flat).reshape(len(X), self._copies, self._one_copy.dim)
-        copies = np.ascontiguousarray(values.transpose(2, 0, 1))  # (A, n, m)
-        return (self._weights[:, None] * self._program.run(copies, self._steps)).T
+        copies = self._split(X)
+        return (self._weights[:, None] * self._plain_states.run(lambda some: self._at_copies(copies[some]), len(X))).T
+
+    def _split(self, X: Array) -> Array:
+        """The copies, each as a table of points; on spheres the coordinates, normalised."""
+        # (n, n_features) -> (m, n, f)
+        X = normalized(X) if self._program.table.mode == SPHERE else X
+        return np.ascontiguousarray(X.reshape(len(X), self._copies, -1).transpose(1, 0, 2))
+
+    def _at_copies(self, copies: Array) -> Array:
+        """The values of the one-copy functions, without a loop."""  # (c, n, f) -> (A, c, n)
+        flat = copies.reshape(-1, copies.shape[2])
+        given = self._program.table.mode == TABLE
+        values = self._one_copy.plain_values(flat).T if given else self._factors(copies)[1][:-1]
+        return values.reshape(self._one_copy.dim, *copies.shape[:2])
+
+    def _factors(self, copies: Array) -> tuple[Array, Array]:
+        """The coordinates of a table of factors, and its rows there, with a last row of ones."""
+        # (c, n, 1) -> (c · n,), (A + 1, c · n)
+        table = self._program.table
+        x = table.scale[0] * copies.reshape(1, -1)
+        if table.mode == TORUS:
+            x -= np.rint(x)
+        return x[0], factors(table, x, x)
 
     # --- gradients ---
 
     def gradient(self, X: Array) -> Array:
-        copies, slopes = self._copies_and_slopes(X)
-        m, f = slopes.shape[2:]
-        grows = self._program.by_function()
-        gradient = np.zeros((len(self._program.starts), len(X), m, f))
-        for i, others in _all_but_one(grows, copies, _nothing_yet(self._program, len(X)), range(m)):
-            for a, state, rest in grows:
-                gradient[state, :, i] += others[rest][:, :, None] * slopes[a, :, i]
+        copies, states = self._split(X), self._plain_states
+        values, slopes = self._at_copies(copies), self._slopes_at(copies)
+        gradient = np.empty((len(self._program.starts), len(X), *slopes.shape[1::2]))
+        for i, others in _all_but_one(states, values, states.nothing_yet(len(X)), range(self._copies)):
+            gradient[:, :, i] = states.slopes_of_states(others, slopes[:, i])
         outputs = gradient[self._program.outputs].transpose(1, 0, 2, 3) * self._weights[:, None, None]
         return self._tangential(X, outputs.reshape(len(X), self.dim, -1))
 
+    def _slopes_at(self, copies: Array) -> Array:
+        """The gradients of the one-copy functions."""  # (c, n, f) -> (A, c, n, f)
+        table, (c, n, f) = self._program.table, copies.shape
+        if table.mode != TABLE:
+            return table.scale[0] * slopes_of_factors(table, *self._factors(copies))[:-1].reshape(table.size, c, n, f)
+        slopes = few_at_a_time(n, self._one_copy.gradient, copies.reshape(c * n, f))
+        return slopes.reshape(c, n, self._one_copy.dim, f).transpose(2, 0, 1, 3)
+
     def combine_gradient(self, X: Array, C: Array) -> Array:
-        if self._few(len(X), _FEW_HELD * self._copies):
+        if self._few(len(X)) and _FEW_HELD * self._slope_bytes <= PLAIN_BYTES:
             return self._plain_slopes(X, C)
         from specavg.functions.loops._copies_backwards import copies_gradient
 
@@ -191,65 +227,57 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         for_all_rows(work, len(X))
         return combined
 
+    @property
+    def _stretch(self) -> int:
+        """After how many copies NumPy keeps the states at a time, for gradients: all copies, or about √m."""
+        m = self._copies
+        return m if 64 * 8.0 * m * len(self._program.starts) <= PLAIN_BYTES else int(np.ceil(np.sqrt(m)))
+
+    @property
+    def _slope_bytes(self) -> float:
+        """Bytes of working memory that NumPy takes for the gradient of a combination at one point."""
+        kept = self._stretch + self._copies // self._stretch + 4
+        return 8.0 * kept * len(self._program.starts) + 2 * self._stretch * self._one_copy_bytes
+
     def _plain_slopes(self, X: Array, C: Array) -> Array:
         """The gradient of Φ C by plain NumPy, in the way of the loop `copies_gradient`."""
         # (n, n_features), (dim, q) -> (n, n_features, q)
-        X, program, m, spread = read_only(X), self._program, self._copies, self._spread(C)
-        grows, parts = program.by_function(), []
-        for rows in self.chunks(len(X), 8.0 * (m + 4) * len(program.starts)):
-            values, pull = self._plain_copies(X[rows])
-            before = [_nothing_yet(program, values.shape[1])]
-            for i in range(m - 1):
-                before.append(_one_copy_more(grows, values[:, :, i], before[-1]))
-            combined = np.empty((values.shape[1], X.shape[1], len(spread)))
-            for q, c in enumerate(spread):
-                # bar: the derivatives of the combination by all states; by: those by all one-copy values.
-                bar, by = np.zeros(before[0].shape), np.zeros(values.shape)
-                np.add.at(bar, program.outputs, np.broadcast_to(c[:, None], (len(c), values.shape[1])))
-                for i in range(m - 1, -1, -1):
-                    after = bar.copy()
-                    for a, state, rest in grows:
-                        by[a, :, i] = np.einsum("sn,sn->n", before[i][rest], bar[state])
-                        after[rest] += values[a, :, i] * bar[state]
-                    bar = after
-                combined[:, :, q] = pull(by)
-            parts.append(combined)
-        return np.concatenate(parts)
+        X, states, combined = read_only(X), self._plain_states, np.empty((*X.shape, C.shape[1]))
+        stretches = [slice(start, start + self._stretch) for start in range(0, self._copies, self._stretch)]
+        for rows in self.chunks(len(X), self._slope_bytes):
+            copies = self._split(X[rows])
+            slopes = np.empty((*copies.shape, C.shape[1]))
+            kept = [states.nothing_yet(copies.shape[1])]  # the states before each stretch
+            for some in stretches[:-1]:
+                kept.append(reduce(states.after, self._at_copies(copies[some]).transpose(1, 0, 2), kept[-1]))
+            bars = []  # the derivatives of each combination by all states
+            for c in self._spread(C):
+                bars.append(np.zeros(kept[0].shape))
+                np.add.at(bars[-1], self._program.outputs, c[:, None])
+            for some in stretches[::-1]:
+                values = self._at_copies(copies[some]).transpose(1, 0, 2)  # (c, A, n)
+                before = list(accumulate(values[:-1], states.after, initial=kept.pop()))
+                for q in range(C.shape[1]):
+                    by = np.empty(values.shape)  # derivatives by all one-copy values
+                    for i in range(len(values) - 1, -1, -1):
+                        by[i], bars[q] = states.back(bars[q], before[i], values[i])
+                    slopes[some, :, :, q] = self._pulled(copies[some], by.transpose(1, 0, 2))
+            combined[rows] = slopes.transpose(1, 0, 2, 3).reshape(combined[rows].shape)
+            combined[rows] = self._tangential(X[rows], combined[rows].transpose(0, 2, 1)).transpose(0, 2, 1)
+        return combined
 
-    def _plain_copies(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """The one-copy values at each copy, and a function that makes a gradient of derivatives by these values."""
-        # (n, n_features) -> (A, n, m), and (A, n, m) -> (n, n_features)
-        table, n, m = self._program.table, len(X), self._copies
-        if table.mode == TABLE:
-            flat = X.reshape(n * m, -1)
-            values = self._one_copy.plain_values(flat).reshape(n, m, -1).transpose(2, 0, 1)
-
-            def pull(by: Array) -> Array:
-                W = np.ascontiguousarray(by.transpose(1, 2, 0)).reshape(n * m, -1)
-                pieces = [slice(i, i + FEW_ROWS) for i in range(0, n * m, FEW_ROWS)]  # so that no loop is compiled
-                return np.concatenate([self._one_copy.pointwise_gradient(flat[p], W[p]) for p in pieces]).reshape(n, -1)
-
-            return values, pull
-        x = table.scale[0] * (normalized(X) if table.mode == SPHERE else X).reshape(1, -1)
-        T = factors(table, x, x * x)
-        slopes = table.scale[0] * slopes_of_factors(table, x[0], T)[:-1].reshape(-1, n, m)
-
-        def along(by: Array) -> Array:
-            return self._tangential(X, np.einsum("anm,anm->nm", by, slopes)[:, None])[:, 0]
-
-        return T[:-1].reshape(-1, n, m), along
+    def _pulled(self, copies: Array, by: Array) -> Array:
+        """The gradient of a function, from its derivatives by the one-copy values."""
+        # (c, n, f), (A, c, n) -> (c, n, f)
+        if self._program.table.mode != TABLE:
+            return np.einsum("acn,acnf->cnf", by, self._slopes_at(copies))
+        c, n, f = copies.shape
+        flat, W = copies.reshape(c * n, f), np.ascontiguousarray(by.reshape(len(by), c * n).T)
+        return few_at_a_time(n, self._one_copy.pointwise_gradient, flat, W).reshape(copies.shape)
 
     @cached_property
     def _chains(self) -> CopyChains:
         return self._program.chains()
-
-    def _copies_and_slopes(self, X: Array) -> tuple[Array, Array]:
-        """The values and gradients of the one-copy functions at each copy."""  # (A, n, m), (A, n, m, f)
-        if self._program.table.mode == SPHERE:
-            X = normalized(X)
-        flat = X.reshape(len(X) * self._copies, -1)
-        slopes = self._one_copy.gradient(flat).reshape(len(X), self._copies, self._one_copy.dim, flat.shape[1])
-        return self._copy_values(X).transpose(2, 0, 1), slopes.transpose(2, 0, 1, 3)
 
     def _tangential(self, X: Array, gradient: Array) -> Array:
         """Gradients, projected to the tangent space where the copies are the coordinates of a sphere."""
@@ -260,25 +288,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return gradient - np.einsum("nqj,nj->nq", gradient, unit)[:, :, None] * unit[:, None, :]
 
 
-def _nothing_yet(program: CopyByCopy, n: int) -> Array:
-    """All states before the first copy."""  # (states, n)
-    states = np.zeros((len(program.starts), n))
-    states[0] = 1.0
-    return states
-
-
-def _one_copy_more(grows: list[tuple[int, Indices, Indices]], values: Array, states: Array) -> Array:
-    """The states after one more copy, at which the one-copy functions have these values; `grows` is `by_function`."""
-    # (A, n), (states, n) -> (states, n)
-    grown = states.copy()
-    for a, state, rest in grows:
-        grown[state] += values[a] * states[rest]
-    return grown
-
-
-def _all_but_one(
-    grows: list[tuple[int, Indices, Indices]], copies: Array, states: Array, left: range
-) -> Iterator[tuple[int, Array]]:
+def _all_but_one(plain: PlainStates, values: Array, states: Array, left: range) -> Iterator[tuple[int, Array]]:
     """For each copy i of `left`, the number i and the states of all copies but i.
 
     `states` are those of all copies that are not in `left`. Halving `left` again and again takes m log m steps for m
@@ -289,7 +299,5 @@ def _all_but_one(
         return
     halves = left[: len(left) // 2], left[len(left) // 2 :]
     for mine, others in (halves, halves[::-1]):
-        grown = states
-        for i in others:
-            grown = _one_copy_more(grows, copies[:, :, i], grown)
-        yield from _all_but_one(grows, copies, grown, mine)
+        grown = reduce(plain.after, (values[:, i] for i in others), states)
+        yield from _all_but_one(plain, values, grown, mine)

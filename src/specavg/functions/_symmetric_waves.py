@@ -30,11 +30,12 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._combinations import Combinations
-from specavg.functions._copy_by_copy import CopyByCopy
+from specavg.functions._copy_by_copy import CopyByCopy, PlainStates
 from specavg.functions._copy_chains import CopyChains
 from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS
 from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Functions
+from specavg.functions._plain_products import factors
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._symmetric_functions import SymmetrizedProducts
 from specavg.functions._threads import for_all_rows, read_only
@@ -153,11 +154,10 @@ class SumsOverCopies(Products):
             yield slice(start, min(start + _PIECE, rows.stop))
 
     def plain_values(self, X: Array) -> Array:
-        table = self._states.table
-        angles = 2 * np.pi * table.scale[0] * table.constants[:, 0, None, None] * X  # (A, n, m)
-        sines = (table.operations[:, 0] == SINE)[:, None, None]
-        waves = np.sqrt(2) * np.where(sines, np.sin(angles), np.cos(angles))
-        sums = np.concatenate([self._powers.run(X), self._states.run(waves)])  # (K, n)
+        turns = X.T.reshape(1, -1) * self._states.table.scale[0]
+        waves = factors(self._states.table, turns - np.rint(turns), turns)[:-1].reshape(-1, *X.T.shape)  # (A, m, n)
+        states = PlainStates(self._states, X.shape[1]).run(lambda some: waves[:, some], len(X))
+        sums = np.concatenate([self._powers.run(X), states])  # (K, n)
         values = np.ones((len(X), self.dim))
         for column, product in zip(values.T, self._products, strict=True):
             column *= sums[list(product)].prod(axis=0)

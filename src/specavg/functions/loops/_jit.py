@@ -1,9 +1,10 @@
-"""Compilation with a cache on disk that notices every change of a file in `loops`.
+"""Compilation with a cache on disk that notices every change of what is compiled.
 
 Numba's cache notices changes of the file of the function that is called, and of no other file: after a change to a
 helper in another file, or an upgrade of the package, it would run the old machine code. Here the name under which a
-function is cached contains a digest of all files in `loops`, so that any change of them compiles anew. Where the folder
-of the package cannot be written to, Numba uses the cache folder of the user; where there is none, nothing is cached.
+function is cached contains a digest of all files in `loops`, and of `_factor_table`, whose constants are compiled in,
+so that any change of them compiles anew. Where the folder of the package cannot be written to, Numba uses the cache
+folder of the user; where there is none, nothing is cached.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba import njit
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 # Flags of LLVM with which the rounding at a point does not depend on its place in a block: a product and a sum may be
 # fused, and signs of zeros may be ignored, but sums may not be reordered.
@@ -21,12 +25,20 @@ SAFE = frozenset({"contract", "nsz"})
 PAD = 8  # unused numbers after each row of a block: without them rows a power of two apart would share cache sets
 
 
+def compiled_files() -> list[Traversable]:
+    """The files whose functions or constants are compiled: those of `loops`, and `_factor_table`."""
+    package = __name__.rpartition(".")[0]
+    loops = [file for file in resources.files(package).iterdir() if file.name.endswith(".py")]
+    above = package.rpartition(".")[0]
+    constants = [file for file in resources.files(above).iterdir() if file.name == "_factor_table.py"] if above else []
+    return sorted(loops + constants, key=lambda file: file.name)
+
+
 def _digest() -> str:
-    """A short hash of the text of all files in `loops`."""
+    """A short hash of the text of all files that are compiled."""
     text = hashlib.sha256()
-    for source in sorted(resources.files(__name__.rpartition(".")[0]).iterdir(), key=lambda file: file.name):
-        if source.name.endswith(".py"):
-            text.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    for source in compiled_files():
+        text.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
     return text.hexdigest()[:12]
 
 
