@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from specavg._arrays import Array
-from specavg.estimators._kernel_mixture import KernelMixture
+from specavg.estimators._kernel_mixture import KernelMixture, Leaves, Places
 from specavg.estimators._orbit_space import orbit_space
 from specavg.functions._one_direction import Direction
 from specavg.groups import Group
@@ -24,9 +25,11 @@ from specavg.invariants import invariant_basis
 from specavg.invariants.solvers._functions_of_a_direction import reduction_to_directions
 from specavg.spaces import Rotations, Sphere
 
-_DEGREE = 96  # of harmonics that the poles of broad kernels are summed by: 10⁵ poles take a fifth of a second
+_DEGREE = 192  # of harmonics that the poles of broad kernels are summed by: 10⁵ poles take a second
 _BROAD = _DEGREE**2 / 60  # κ up to which they are enough: degree l has the factor exp(−l²/2κ), which is 1e-13
 _VANISHED = -40.0  # logarithm of a kernel relative to its peak, below which it is left out
+_NEIGHBOURS = 16  # directions whose near poles are looked up together
+_ROUNDING = 1e-9  # of distances
 _PAIRS = 300_000  # of a direction and a kernel at a time: arrays of 2 MB, which stay in the cache
 
 
@@ -58,9 +61,9 @@ def pole_density_of_kernels(
         poles, weights = _merged(poles, mixture.weights)
         sharp = kappas > _BROAD
         found = mixture.shares[0] + _by_harmonics(kappas[~sharp], scales[~sharp], poles, weights, at)
-        for rows in _chunks(len(at) if sharp.any() else 0, len(poles)):
-            below = np.minimum(at[rows] @ poles.T - 1.0, 0.0)
-            found[rows] += _summed(kappas[sharp], scales[sharp], below, 1.0 + below / 2, weights)
+        for rows, near in _together(at, poles, kappas[sharp]):
+            below = np.minimum(at[rows] @ poles[near].T - 1.0, 0.0)
+            found[rows] += _summed(kappas[sharp], scales[sharp], below, 1.0 + below / 2, weights[near])
         return found
     y, weights = _merged(Direction(reduction.axis, transposed=reduction.transposed).of(mixture.images), mixture.weights)
     if reduction.transposed == transposed:  # cones about one axis, of angles many of which agree in a picture
@@ -86,6 +89,16 @@ def _merged(directions: Array, weights: Array) -> tuple[Array, Array]:
 def _chunks(rows: int, columns: int) -> Iterator[slice]:
     step = max(1, _PAIRS // columns)
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def _together(at: Array, poles: Array, kappas: Array) -> Iterator[tuple[Places, Places]]:
+    """Some directions, and the poles whose kernels do not vanish at one of them."""
+    if len(kappas):
+        tree, leaves = KDTree(poles), Leaves.of(at, _NEIGHBOURS)
+        reach = np.sqrt(-2 * _VANISHED / kappas.min())  # 1 − t is half the square of a distance
+        for leaf, (centre, radius) in enumerate(zip(leaves.centres, leaves.radii, strict=True)):
+            near = tree.query_ball_point(centre, reach + radius + _ROUNDING, return_sorted=False)
+            yield leaves.order[leaves.places(np.array([leaf]))], np.array(near, dtype=np.intp)
 
 
 def _summed(kappas: Array, scales: Array, below: Array, arms: Array, weights: Array) -> Array:
