@@ -22,6 +22,7 @@ from specavg.regression._moments import Moments
 from specavg.regression._target_units import Units
 from specavg.spaces import Interval, Power, Product, Space
 
+_LARGE = 1e100  # targets from which on sums are made in another unit: with 10^12 rows they stay far below 1e308
 _ROWS_TO_JUDGE = 100  # the mean of √2 T₂ over so many points of the arcsine measure is 0 ± 0.1
 _FAR = 0.35  # size of this mean from which on points are questioned; points uniform in x have −√2/3 = −0.47
 
@@ -165,8 +166,9 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         places = training_points(self._space(), self._group(), points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
-        unit = Units.without_shift(columns).unit  # sums of very large targets are no numbers
-        sums = self.basis_.correlate(places, columns if (unit == 1).all() else columns / unit)
+        extreme = np.abs(columns).max() > _LARGE  # sums of such targets may be no numbers
+        unit = Units.without_shift(columns).unit if extreme else 1.0
+        sums = self.basis_.correlate(places, columns / unit if extreme else columns)
         return self._fit_sums(sums, weight, count, targets.shape[1:], unit)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:

@@ -49,9 +49,9 @@ def checked_request(
         group = default_group(space)
     elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
+    warn_of_rounded_turns(group)
     fitting = check_group(space, group)
     _warn_of_slopes(space, fitting)
-    warn_of_rounded_turns(fitting)
     return fitting, cutoff, space.check_order(order)
 
 

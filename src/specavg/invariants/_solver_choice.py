@@ -122,7 +122,7 @@ class Resolver:
     @property
     def only_constants(self) -> bool:
         """Whether the group takes every point to every other, so that no other function is invariant."""
-        return self._output is None and is_one_orbit(self._space, self._group)
+        return self._output is None and bool(self._group.fields) and is_one_orbit(self._space, self._group)
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
         moved_by: Any = self._group if self._output is None else self._output
