@@ -490,3 +490,10 @@ def test_derivatives_of_tangent_fields_are_derivatives(name, output):
 def test_other_spaces_say_what_takes_the_place_of_tangent_vectors(space, advice):
     with pytest.raises(ValueError, match=advice):
         sa.equivariant_basis(space, None, "tangent vector", max_eigenvalue=6)
+
+
+def test_chunks_of_vector_functions_keep_the_memory_limit():
+    basis = sa.equivariant_basis(sa.Sphere(3), groups.point_group("O"), "vector", max_eigenvalue=200)
+    row_bytes = basis.functions.row_bytes
+    with sa.config(memory_limit=40 * row_bytes):
+        assert {rows.stop - rows.start for rows in basis.functions.chunks(100)} == {10}

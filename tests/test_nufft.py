@@ -117,6 +117,14 @@ def test_no_transform_in_more_than_three_dimensions_or_without_memory():
         assert _nufft.cost(10**6, np.array([[400, 400]])) == np.inf
 
 
+def test_memory_is_asked_for_as_many_columns_as_there_are():
+    K, X = np.array([[100, 100]]), sa.Torus(2).sample(10, 0)
+    with sa.config(memory_limit="20 MB"):
+        _nufft.combine(np.ones(2), K, X, np.ones((2, 1)))
+        with pytest.raises(MemoryError, match="40 columns"):
+            _nufft.combine(np.ones(2), K, X, np.ones((2, 40)))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_toeplitz_gram_matrix_equals_the_sum_of_products(name):
     space, group, size = CASES[name]

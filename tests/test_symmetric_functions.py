@@ -145,6 +145,15 @@ def test_polynomials_in_sums_over_copies_keep_their_digits(space, group, size):
     assert np.abs(polynomials.combine(X, C) - expected @ C).max() <= 1e-13 * np.abs(expected @ C).max()
 
 
+def test_polynomials_of_many_factors_keep_their_digits_at_random_points():
+    # There, functions of many copies are much smaller than at points with equal coordinates. If all 26 waves were split
+    # off, three digits would be lost.
+    functions = sa.invariant_basis(sa.Torus(1000), groups.hyperoctahedral(1000), max_invariant_dim=200).functions
+    polynomials, X = functions._make_polynomials(nanoseconds=np.inf), sa.Torus(1000).sample(20, 0)
+    expected = functions.plain_values(X)
+    assert (np.abs(polynomials.plain_values(X) - expected) <= 2e-13 * np.abs(expected).max(axis=0)).all()
+
+
 def test_sums_over_many_points_go_by_polynomials():
     space, n = sa.Torus(60), 20_000
     functions = sa.invariant_basis(space, groups.symmetric(60), max_invariant_dim=60).functions

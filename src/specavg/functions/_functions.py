@@ -27,6 +27,13 @@ PLAIN_BYTES = 16e6
 _PLAIN_CHUNK_BYTES = 4e6
 
 
+def row_ranges(n: int, row_bytes: float, chunk_bytes: float = CHUNK_BYTES) -> Iterator[slice]:
+    """Row ranges of n rows whose working memory is at most `chunk_bytes`, and a quarter of the memory limit."""
+    rows = max(1, int(min(chunk_bytes, settings().memory_limit / 4) / max(row_bytes, 8.0)))
+    for start in range(0, n, rows):
+        yield slice(start, min(start + rows, n))
+
+
 def sums_and_gram(dim: int, q: int, chunks: Iterable[tuple[Array, Array, Array | None]]) -> tuple[Array, Array]:
     """Φᵀ Y and Φᵀ diag(w) Φ, summed over chunks of rows.
 
@@ -234,10 +241,7 @@ class Functions(abc.ABC):
         row_bytes : float, optional
             Bytes of working memory of one row; those of the values by default.
         """
-        limit = settings().memory_limit / 4
-        per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
-        budget = min(max(_PLAIN_CHUNK_BYTES, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else CHUNK_BYTES, limit)
-        rows = max(1, int(budget / per_row))
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
-        for start in range(0, n, rows):
-            yield slice(start, min(start + rows, n))
+        per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
+        few = max(_PLAIN_CHUNK_BYTES, min(64 * per_row, PLAIN_BYTES))
+        yield from row_ranges(n, per_row, few if few_rows(n) else CHUNK_BYTES)

@@ -122,7 +122,10 @@ def combine(period: Array, K: Indices, X: Array, C: Array) -> Array:
     reach = np.abs(K).max(axis=0)
     shape = tuple(int(2 * r + 1) for r in reach)
     modes = float(np.prod(shape)) * 2**d
-    require_memory(16.0 * modes * 3, f"a non-uniform FFT with {modes:.3g} points in its grid", "Lower the cutoff.")
+    # A thread works on the fine grid of one column at a time. Coefficients and waves are held for all columns.
+    columns = q * (modes / 2**d + min(len(X), _rows(modes)))
+    what = f"a non-uniform FFT of {q} columns with {modes:.3g} points in its grid"
+    require_memory(16.0 * (3 * modes + columns), what, "Lower the cutoff, or take more memory.")
     grid = np.zeros((q, *shape), dtype=np.complex128)
     grid[(slice(None), *(K + reach).T)] = (C[:F] - 1j * C[F:]).T
     transform: Any = getattr(finufft, f"nufft{d}d2")
