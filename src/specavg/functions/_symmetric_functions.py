@@ -93,7 +93,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
 
     @property
     def row_bytes(self) -> float:
-        held = self._one_copy_bytes * (COPIES_HELD + self._plain_states.parts)
+        held = self._one_copy_bytes * (min(COPIES_HELD, self._copies) + self._plain_states.parts)
         return held + 8.0 * ((2 + 2 * self._plain_states.parts) * len(self._program.starts) + self.dim)
 
     @property

@@ -15,9 +15,8 @@ from specavg._messages import shown
 from specavg._reporting import reported
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
-from specavg.invariants._acting_group import check_group, default_group, group_order
+from specavg.invariants._acting_group import check_group, default_group, group_order, warn_of_rounded_turns
 from specavg.invariants._basis_table import TOLERANCE, Cutoff
-from specavg.invariants._rounded_turns import warn_of_rounded_turns
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
 from specavg.isometries.fields import ShiftField, flatten, period
