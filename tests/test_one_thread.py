@@ -79,8 +79,8 @@ def _gradient(X):
             lambda X, y: sa.discover_symmetry(X, y, S2, sa.groups.orthogonal(3)),
         ),
         (
-            "specavg.estimators._kernel_ridge",
-            "best_ratio",
+            "specavg.estimators._gradient_data",
+            "best_density",
             lambda X, y: sa.InvariantKernelRidge(S2, OH).fit(X, y, gradient=_gradient(X)),
         ),
         ("specavg.estimators._density", "chosen_fit", lambda X, y: sa.InvariantDensity(S2, OH).fit(X)),
