@@ -37,6 +37,9 @@ _LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller
 _FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
 _PATIENCE = 20.0  # seconds by forecasts, good to a factor of ten, that a warning may propose to wait
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
+# A symmetry is doubted where a fit with it is poor, and one without it is far better.
+POOR = 0.1  # error in standard deviations of the targets: one percent of their variance is then unexplained
+FAR_BETTER = 0.5  # part of the error that the fit without the symmetry has at most
 
 
 def given_table(space: Space | None, group: Group | None, X: Any) -> Any:

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._arrays import Array
 from specavg._html import Records
 from specavg.data._given_data import (
+    FAR_BETTER,
+    POOR,
     question_fit,
     question_group,
     question_size,
@@ -38,8 +40,6 @@ from specavg.spaces import Space
 # When the group is doubted. A wrong mirror, axis, convention or order of columns gave errors of 0.4 to 1, and 1e-14 to
 # 0.1 without the group. The right group had at most 1.08 times the error of none: 221 fits of 40 and 200 rows with
 # errors from 0.02 on, on eleven pairs of space and group with noise of 0 to 0.4. To ask took 0.05 s, 0.23 s at most.
-_POOR = 0.1  # leave-one-out error in standard deviations of y: one percent of the variance is then unexplained
-_FAR_BETTER = 0.5  # the group is doubted if a fit without it has less than this part of the error
 _NO_BETTER = 1.0  # the part of the error that is left on 100 rows, from which on 200 rows are not tried
 _ROWS_TO_COMPARE, _ROWS_COMPARED = 10, (100, 200)
 
@@ -204,7 +204,7 @@ class SpectralRidge(PiecewiseEstimator):
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
         without = self._error_without_group(points, targets)
-        group_fails = without < _FAR_BETTER * self.loo_error_
+        group_fails = without < FAR_BETTER * self.loo_error_
         if group_fails:
             columns = targets.size // len(targets)
             question_group(self._group(), self.loo_error_, without, columns, self._output())
@@ -220,7 +220,7 @@ class SpectralRidge(PiecewiseEstimator):
         """
         group, chosen = self._group(), self._is_free() and self._cutoff() is None and self.alpha == "auto"
         enough = chosen and len(points) >= _ROWS_TO_COMPARE and (group.generators or group.fields)
-        if not enough or self.solver_ == "mean" or not self.loo_error_ > _POOR:
+        if not enough or self.solver_ == "mean" or not self.loo_error_ > POOR:
             return np.inf
         from specavg.estimators._kernel_ridge import InvariantKernelRidge  # a subclass: not known up there
 
@@ -233,7 +233,7 @@ class SpectralRidge(PiecewiseEstimator):
                     error = plain.fit(points[some], targets[some]).loo_error_
                 except (ValueError, MemoryError):  # there may be too many functions without a symmetry
                     return np.inf
-                undecided = _FAR_BETTER * self.loo_error_ <= error <= _NO_BETTER * self.loo_error_
+                undecided = FAR_BETTER * self.loo_error_ <= error <= _NO_BETTER * self.loo_error_
                 if not undecided or rows >= len(points):
                     break
         return error

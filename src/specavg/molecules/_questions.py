@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.data._given_data import question_fit
+from specavg.data._given_data import FAR_BETTER, POOR, question_fit
 from specavg.molecules._choice_of_model import Fit
 from specavg.molecules._distances import pairs_of
 from specavg.molecules._elements import RADII
@@ -22,8 +22,6 @@ _FEWEST = 10  # geometries, of which a median and a size of errors say something
 _BOND = (0.75, 1.3)  # in sums of covalent radii: N≡N has 0.77, and C-H taken for C-C 0.72; longer ones are no bonds
 _UNITS = (1.0, 0.529177, 10.0)  # Å of units of length in use: names that fit in one of them are not questioned
 _MANY_ATOMS = 30  # up to which other orders of the atoms are tried: a second
-_POOR = 0.1  # error of energies over their spread: one percent of the variance is then unexplained
-_FAR_BETTER = 0.5  # like atoms are doubted if a fit in which none change places has less than this part of the error
 _WHY_NOTHING = (
     "the energies belong to other geometries, or are mostly noise; or the atoms of R are in another order than "
     "symbols; or atoms that symbols call alike do not change places; or the target tells mirror images apart, which "
@@ -80,10 +78,10 @@ def question_like_atoms(error: float, spread: float, without: Callable[[], float
     without : callable
         The error of a fit in which no atoms change places.
     """
-    if not spread > 0 or not error > _POOR * spread:
+    if not spread > 0 or not error > POOR * spread:
         return
     other = without()
-    if other < _FAR_BETTER * error:
+    if other < FAR_BETTER * error:
         warnings.warn(
             f"the error of energies at geometries left out is {error:.3g}, and {other:.3g} in a fit of pairs of atoms "
             "in which none change places: the energies seem to depend on which of several like atoms is where. Give "

@@ -218,10 +218,8 @@ class FeatureProblem(Problem):
         return self._reduced.in_given_rows(self._reduced.core[:, functions])
 
     def _left_out(self, U: Array, s: Array) -> LeaveOneOut:
-        rows, reduced, c = self.rows, self._reduced, U.T @ self._reduced.Y
-        if len(s) < len(reduced.Y):
-            rows = replace(rows, rest=rows.rest + reduced.in_given_rows(reduced.Y - U @ c))
-        return LeaveOneOut(rows, s, reduced.in_given_rows(U), c)
+        reduced, c = self._reduced, U.T @ self._reduced.Y
+        return LeaveOneOut(replace(self.rows, rest=reduced.rest_of(U, c)), s, reduced.in_given_rows(U), c)
 
 
 @final

@@ -103,8 +103,7 @@ class GradientProblem(Problem):
 
     def _left_out(self, U: Array, s: Array) -> LeftOutTogether:
         rows, c = self._reduced, U.T @ self._reduced.Y
-        rest = rows.rest if len(s) == len(rows.Y) else rows.rest + rows.in_given_rows(rows.Y - U @ c)
-        blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, c, rest, self._blocks)
+        blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, c, rows.rest_of(U, c), self._blocks)
         return LeftOutTogether([blocks], self._variance, self._total, self._offset)
 
 

@@ -196,6 +196,10 @@ class ReducedRows:
         """Columns of the reduced basis in the rows that were given."""  # (m, r) -> (n, r)
         return self._back(U if self._Q is None else self._Q @ U)
 
+    def rest_of(self, U: Array, c: Array) -> Array:
+        """The part of the targets that no feature explains, and what U leaves of the others, in the rows given."""
+        return self.rest if U.shape[1] == len(self.Y) else self.rest + self.in_given_rows(self.Y - U @ c)
+
     def _applied(self, rows: Array, transposed: str) -> Array:
         """Q or Qᵀ times rows, Q orthogonal with the k functions in its first columns."""
         return rows if self._factors[0] is None else _turned(self._factors, rows, transposed)
