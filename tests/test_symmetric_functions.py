@@ -126,7 +126,7 @@ def test_polynomials_in_sums_over_copies_keep_their_digits(space, group, size):
     # Against the sums that subtract nothing; at points, too, where all terms of a polynomial have their largest size.
     functions = sa.invariant_basis(space, group, max_invariant_dim=size).functions
     functions = getattr(functions, "_functions", functions)
-    polynomials = functions._make_polynomials(nanoseconds=np.inf)
+    polynomials, _ = functions._make_polynomials(nanoseconds=np.inf)
     assert polynomials._source.dim > functions.dim  # products that are no functions of the family
     rng, m, period = np.random.default_rng(0), space.dim, space.period[0]
     points = [
@@ -149,7 +149,7 @@ def test_polynomials_of_many_factors_keep_their_digits_at_random_points():
     # There, functions of many copies are much smaller than at points with equal coordinates. If all 26 waves were split
     # off, three digits would be lost.
     functions = sa.invariant_basis(sa.Torus(1000), groups.hyperoctahedral(1000), max_invariant_dim=200).functions
-    polynomials, X = functions._make_polynomials(nanoseconds=np.inf), sa.Torus(1000).sample(20, 0)
+    (polynomials, _), X = functions._make_polynomials(nanoseconds=np.inf), sa.Torus(1000).sample(20, 0)
     expected = functions.plain_values(X)
     assert (np.abs(polynomials.plain_values(X) - expected) <= 2e-13 * np.abs(expected).max(axis=0)).all()
 
@@ -177,3 +177,10 @@ def test_halves_joined_are_all_copies_one_after_the_other():
             whole[state] += sum(values[a, :, i] * whole[rest] for a, rest in program.entries[start:end])
     expected = whole[program.outputs]
     np.testing.assert_allclose(by_numpy(program, values), expected, atol=1e-11 * np.abs(expected).max())
+
+
+def test_polynomials_are_not_made_where_that_takes_longer_than_the_points():
+    # 1,500 functions have some 3e7 coefficients, which take a minute; the loops take 0.6 ms a point.
+    functions = sa.invariant_basis(sa.Torus(1000), groups.hyperoctahedral(1000), max_invariant_dim=1500).functions
+    assert functions._faster(1000) is None
+    assert 0 < functions._coefficients <= 1000 * functions.nanoseconds() / 1.6e3  # given up after as many

@@ -29,7 +29,6 @@ from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
 from specavg.invariants import Order, default_order
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._ridge_fit import RidgeFit, Trial, mean_fit
@@ -123,8 +122,7 @@ class SpectralRidge(PiecewiseEstimator):
         if not alone and problem.count > 1:
             return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
-        why += ". Gradients are not used" * isinstance(problem, GradientProblem)
-        said = f"only the constant is fitted: {why}. Predictions are {self._mean()}"
+        said = f"only the constant is fitted: {why}{problem.without_functions}. Predictions are {self._mean()}"
         if not alone:
             said += ", and their standard deviation is infinite: one orbit does not tell how much the function varies"
         warnings.warn(f"{said}.", UserWarning, stacklevel=users_line())

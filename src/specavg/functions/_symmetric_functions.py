@@ -37,7 +37,11 @@ _FEW_HELD = 8
 # The longest that a loop may take for a point if NumPy is to compute few rows, which takes six to ten times as long. At
 # 200 points of the sphere in R^10000 with 178 functions (1.4 ms a point) it takes 3.4 s, and 20 s for gradients.
 _PLAIN_NANOSECONDS = 6e5
-_MAKING = 2e5  # nanoseconds that making the polynomials takes, for each function; measured on T^10
+# Nanoseconds that making the polynomials takes, for each coefficient: 1,450 to 1,830 were measured on T^10 to T^1000.
+_MAKING = 1.6e3
+# The fewest coefficients of a function. There were 39 on T^20 and 65 on T^10; on T^1000 there are 3,000 of each of 600
+# functions, and 6,000 of each of 900.
+_FEWEST_COEFFICIENTS = 40
 
 
 @final
@@ -54,8 +58,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         The functions a of each multiset, as places in `one_copy`; the empty multiset is the constant.
     weights : ndarray of shape (len(multisets),)
     polynomials : callable, optional
-        Called with the argument `nanoseconds`, the time that this family takes for a point. Returns the same functions
-        as polynomials in few sums over copies, or None where these are not much faster.
+        Returns the same functions as polynomials in few sums over copies, and how many coefficients had to be found:
+        see `_symmetric_waves.polynomials`.
     expansion : callable, optional
         Returns the same functions as sums of waves.
     """
@@ -66,7 +70,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         copies: int,
         multisets: Sequence[Sequence[int]],
         weights: Array,
-        polynomials: Callable[..., Functions | None] | None = None,
+        polynomials: Callable[..., tuple[Functions | None, float]] | None = None,
         expansion: Callable[[], TrigonometricSums] | None = None,
     ) -> None:
         self._one_copy = one_copy
@@ -74,6 +78,8 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         self._multisets = multisets
         self.dim = len(multisets)
         self._make_polynomials, self._make_expansion = polynomials, expansion
+        self._polynomials: Functions | None = None
+        self._coefficients = 0.0  # those of the polynomials; before they are made, a number that they exceed
         # A sum over distinct copies has each term ∏ count! times; the states E(S) have it once.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
 
@@ -105,18 +111,18 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         return self._program.nanoseconds(self._copies)
 
     @cached_property
-    def _polynomials(self) -> Functions | None:
-        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds())
-
-    @cached_property
     def expansion(self) -> TrigonometricSums | None:
         return None if self._make_expansion is None else self._make_expansion()
 
     def _faster(self, n: int, fewest: int = 1) -> Functions | None:
-        waves = self._waves_if_faster(n, fewest)
-        if waves is not None or n * self.nanoseconds() < _MAKING * self.dim:
+        waves, make = self._waves_if_faster(n, fewest), self._make_polynomials
+        # As many coefficients as are found in the time that the loops take for n points.
+        most = n * self.nanoseconds() / _MAKING if _MAKING else np.inf
+        if waves is not None or make is None or most < _FEWEST_COEFFICIENTS * self.dim:
             return waves
-        return self._polynomials
+        if self._polynomials is None and self._coefficients < most:
+            self._polynomials, self._coefficients = make(nanoseconds=self.nanoseconds(), most=most)
+        return self._polynomials if self._coefficients <= most else None
 
     def _few(self, n: int, rows: int = 1) -> bool:
         return super()._few(n, rows) and self.nanoseconds() <= _PLAIN_NANOSECONDS

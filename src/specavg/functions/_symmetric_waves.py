@@ -62,9 +62,9 @@ def symmetrized_products(
     if table is None or table.mode != TORUS:
         return SymmetrizedProducts(one_copy, copies, multisets, weights)
     # No lambdas: these functions are pickled with the family.
-    polynomials = partial(_polynomials, table, copies, multisets, weights)
+    made = partial(polynomials, table, copies, multisets, weights)
     expansion = partial(_expansion, table, copies, multisets, weights) if copies <= FOURIER_DIMENSIONS else None
-    return SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials, expansion)
+    return SymmetrizedProducts(one_copy, copies, multisets, weights, made, expansion)
 
 
 # --- polynomials in sums over copies ---
@@ -206,10 +206,18 @@ class SumsOverCopies(Products):
         return self._states.chains()
 
 
-def _polynomials(
-    table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array, nanoseconds: float
-) -> Combinations | None:
-    """The functions as polynomials in sums over copies; None where these are not much faster.
+def polynomials(
+    table: FactorTable,
+    m: int,
+    multisets: Sequence[Sequence[int]],
+    weights: Array,
+    nanoseconds: float,
+    most: float = np.inf,
+) -> tuple[Combinations | None, float]:
+    """The functions as polynomials in sums over copies, and how many coefficients were found on the way to them.
+
+    There are no polynomials where they are not much faster, for any number of coefficients, or where they would need
+    more than `most`.
 
     Parameters
     ----------
@@ -221,6 +229,8 @@ def _polynomials(
         The functions: see `SymmetrizedProducts`.
     nanoseconds : float
         What the functions take for a point without polynomials.
+    most : float
+        The number of coefficients after which the search is given up.
     """
     frequencies = table.constants[:, 0].astype(np.int64).tolist()
     waves: list[Wave] = list(zip(frequencies, (table.operations[:, 0] == SINE).tolist(), strict=True))
@@ -232,9 +242,12 @@ def _polynomials(
     )
     whole = [[a for a in multiset if frequencies[a] <= lowest] for multiset in multisets]
     if CopyByCopy.of(whole, table).nanoseconds(m) > _WORTH * nanoseconds:
-        return None  # the states of the lowest frequencies alone take as long
-    known: dict[WaveTuple, Polynomial] = {}
-    expanded = [_expanded(m, lowest, S, known) for S in wanted]
+        return None, np.inf  # the states of the lowest frequencies alone take as long
+    expansions = _Expansions(m, lowest, most)
+    try:
+        expanded = [expansions.of(S) for S in wanted]
+    except _TooMany:
+        return None, most
     terms = {term: i for i, term in enumerate(dict.fromkeys(term for polynomial in expanded for term in polynomial))}
     single = sorted({a for R, P in terms for a in (*P, *(R if len(R) == 1 else ()))})
     several = list(dict.fromkeys(R for R, _ in terms if len(R) > 1))
@@ -248,10 +261,11 @@ def _polynomials(
     states = CopyByCopy.of([[low.index(a) for a in R] for R in several], few)
     forecast = powers.nanoseconds(m) + states.nanoseconds(m) if several else powers.nanoseconds(m)
     if forecast + 0.15 * len(terms) + 1.5 * (len(single) + len(several)) > _WORTH * nanoseconds:
-        return None
+        return None, np.inf
     place: dict[WaveTuple, int] = {S: i for i, S in enumerate([*((a,) for a in single), *several])}
     products = [(*(place[(a,)] for a in P), *([place[R]] if R else [])) for R, P in terms]
-    return Combinations(SumsOverCopies(powers, states, products), _matrix(expanded, terms, weights))
+    sums = SumsOverCopies(powers, states, products)
+    return Combinations(sums, _matrix(expanded, terms, weights)), expansions.coefficients
 
 
 def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[WaveTuple, WaveTuple], int], weights: Array) -> Any:
@@ -275,8 +289,12 @@ def _loss(m: int, S: WaveTuple, lowest: int) -> float:
     return prod((m + j) / (m - j) for j in range(whole, len(S))) if len(S) - whole <= _MOST_SPLIT else np.inf
 
 
-def _expanded(m: int, lowest: int, S: WaveTuple, known: dict[WaveTuple, Polynomial]) -> Polynomial:
-    """F(S) as a polynomial.
+class _TooMany(Exception):
+    """More coefficients than allowed."""
+
+
+class _Expansions:
+    """Sums F(S) as polynomials.
 
     Parameters
     ----------
@@ -284,29 +302,41 @@ def _expanded(m: int, lowest: int, S: WaveTuple, known: dict[WaveTuple, Polynomi
         The number of copies.
     lowest : int
         Waves of frequencies up to this one are not split off.
-    S : tuple of waves
-    known : dict
-        The polynomials found so far; this one is added.
+    most : float
+        The number of coefficients that may be found.
     """
-    if S in known:
-        return known[S]
-    if not S or S[-1][0] <= lowest:
-        known[S] = {(S, ()): 1.0}
-        return known[S]
-    a, rest = S[-1], S[:-1]
-    total: Polynomial = {(R, tuple(sorted((*P, a)))): c for (R, P), c in _expanded(m, lowest, rest, known).items()}
-    for b, count in Counter(rest).items():
-        i = rest.index(b)
-        others = rest[:i] + rest[i + 1 :]
-        for wave, factor in _product(a, b):
-            if wave is None:  # a number, which every copy that the others do not use adds once
-                part, factor = _expanded(m, lowest, others, known), factor * (m - len(others))
-            else:
-                part = _expanded(m, lowest, tuple(sorted((*others, wave))), known)
-            for term, c in part.items():
-                total[term] = total.get(term, 0.0) - count * factor * c
-    known[S] = {term: c for term, c in total.items() if c != 0.0}
-    return known[S]
+
+    def __init__(self, m: int, lowest: int, most: float) -> None:
+        self._m, self._lowest, self._most = m, lowest, most
+        self._known: dict[WaveTuple, Polynomial] = {}
+        self.coefficients = 0  # of all that are known
+
+    def of(self, S: WaveTuple) -> Polynomial:
+        """F(S)."""
+        found = self._known.get(S)
+        if found is None:
+            found = self._known[S] = self._found(S)
+            self.coefficients += len(found)
+            if self.coefficients > self._most:
+                raise _TooMany
+        return found
+
+    def _found(self, S: WaveTuple) -> Polynomial:
+        if not S or S[-1][0] <= self._lowest:
+            return {(S, ()): 1.0}
+        a, rest = S[-1], S[:-1]
+        total: Polynomial = {(R, tuple(sorted((*P, a)))): c for (R, P), c in self.of(rest).items()}
+        for b, count in Counter(rest).items():
+            i = rest.index(b)
+            others = rest[:i] + rest[i + 1 :]
+            for wave, factor in _product(a, b):
+                if wave is None:  # a number, which every copy that the others do not use adds once
+                    part, factor = self.of(others), factor * (self._m - len(others))
+                else:
+                    part = self.of(tuple(sorted((*others, wave))))
+                for term, c in part.items():
+                    total[term] = total.get(term, 0.0) - count * factor * c
+        return {term: c for term, c in total.items() if c != 0.0}
 
 
 def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
@@ -328,7 +358,7 @@ def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
 
 
 def _expansion(table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array) -> TrigonometricSums:
-    """The functions as sums of waves on a torus of m dimensions; parameters as in `_polynomials`."""
+    """The functions as sums of waves on a torus of m dimensions; parameters as in `polynomials`."""
     value, sine = table.constants[:, 0].astype(np.int64), table.operations[:, 0] == SINE
     blocks: list[tuple[Indices, NDArray[np.bool_], Indices, Array]] = []
     for size in range(m + 1):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,11 +110,17 @@ class Row:
     residual: float
     gap: float
 
-    @classmethod
-    def of(cls, solution: Solution[Any]) -> Row:
-        """The row of one solution."""
-        V = solution.eigenspace
-        return cls(V.eigenvalue, V.dim, solution.invariant_dim, _name(solution), solution.residual, solution.gap)
+
+def _columns(solutions: Sequence[Solution[Any]]) -> list[list[Any]]:
+    """The fields of the rows of solutions, one list each: a default fit has thousands of rows that nobody reads."""
+    return [
+        [s.eigenspace.eigenvalue for s in solutions],
+        [s.eigenspace.dim for s in solutions],
+        [s.invariant_dim for s in solutions],
+        [_name(s) for s in solutions],
+        [s.residual for s in solutions],
+        [s.gap for s in solutions],
+    ]
 
 
 def _name(solution: Solution[Any]) -> str:
@@ -136,17 +142,18 @@ class BasisTable(Immutable):
         made_from: tuple[Space, Any, Cutoff, Order, str],
         eigenspaces: Sequence[Eigenspace],
         solutions: Sequence[Solution[Any]],
-        table: Iterable[Row] | None,
+        table: Sequence[Row] | None,
     ) -> None:
         self._key = made_from
         self.space, _, self.cutoff, self.order, self.solver = made_from
         # Residuals and gaps of a saved basis are those that were certified when it was made: its table is given.
-        self.table = Records(map(Row.of, solutions) if table is None else table)
+        given = None if table is None else [[getattr(row, field.name) for row in table] for field in fields(Row)]
+        self._columns = given or _columns(solutions)
         self.arrays = arrays_of(solutions)
-        dims = [row.invariant_dim for row in self.table]
-        self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
-        below = np.cumsum([0.0, *(row.dim for row in self.table)])  # types of one eigenvalue count together
-        self.counts = below[np.searchsorted([row.eigenvalue for row in self.table], self.eigenvalues, side="right")]
+        values, all_dims, self._dims = self._columns[:3]
+        self.eigenvalues = np.repeat(values, self._dims).astype(float)
+        below = np.cumsum([0.0, *all_dims])  # types of one eigenvalue count together
+        self.counts = below[np.searchsorted(values, self.eigenvalues, side="right")]
         for array in (self.eigenvalues, self.counts):
             array.setflags(write=False)
         self.dim = len(self.eigenvalues)  # number of functions
@@ -162,13 +169,13 @@ class BasisTable(Immutable):
         known = [t for t in found if t is not None]
         if family is None or len(known) < len(found):
             return None
-        return Types.of(family, known, (row.invariant_dim for row in self.table))
+        return Types.of(family, known, self._dims)
 
     def _von_mises(self) -> Series | None:
         series = self.space.von_mises_series(self._eigenspaces, self.order)
         if series is None:
             return None
-        dims = [row.invariant_dim for row in self.table]
+        dims = self._dims
         return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -178,6 +185,11 @@ class BasisTable(Immutable):
         vars(self).update(state)
         self.von_mises = self._von_mises()
 
+    @cached_property
+    def table(self) -> Records[Row]:
+        """One row for each eigenspace."""
+        return Records(map(Row, *self._columns))
+
     @property
     def n_constants(self) -> int:
         """Number of functions that are constant; they come first."""
@@ -186,12 +198,12 @@ class BasisTable(Immutable):
     @property
     def total_dim(self) -> int:
         """Number of all functions up to the cutoff, whether the group leaves them alone or not."""
-        return sum(row.dim for row in self.table)
+        return sum(self._columns[1])
 
     @property
     def residual(self) -> float:
         """The largest residual of any eigenspace."""
-        return max((row.residual for row in self.table), default=0.0)
+        return max(self._columns[4], default=0.0)
 
     def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
         """`correlate` and the Gram matrix Σ w ψψᵀ, over points and outputs, from values that are computed once."""

@@ -57,6 +57,7 @@ class GradientProblem(Problem):
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0
     solver = "features"
+    without_functions: ClassVar[str] = ". Gradients are not used"
 
     def __init__(self, values: Observations, slopes: Observations, ratio: float, *, dimension: int = 2) -> None:
         self.dimension = dimension

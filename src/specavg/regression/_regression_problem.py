@@ -235,6 +235,7 @@ class Problem(abc.ABC):
     iterations: int = 0
     rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
     solver: str  # the name that users see
+    without_functions: ClassVar[str] = ""  # what is said of the data where there is nothing but a constant to fit
 
     @abc.abstractmethod
     def path(self, scale: Array) -> Path:
