@@ -613,3 +613,31 @@ def test_a_wrong_group_is_doubted_where_only_a_product_spectrum_fits_without_it(
     y = np.cos(3 * a).sum(axis=1) + 0.5 * np.cos(3 * (a[:, 0] - a[:, 1]))
     with pytest.warns(UserWarning, match="do not seem to have the symmetry"):
         sa.InvariantKernelRidge(space, group).fit(X, y + 0.01 * np.random.default_rng(0).normal(size=100))
+
+
+def _scan(step, phase):
+    """Torsions on a grid, and a potential with a threefold axis and a mirror at `phase` degrees."""
+    X = np.arange(0.0, 360.0, step)[:, None]
+    return X, np.cos(np.radians(3 * (X[:, 0] - phase)))
+
+
+def test_a_wrong_group_is_doubted_on_a_grid_that_it_maps_to_itself():
+    # Every orbit is predicted well by the others; what its rows differ by tells that the mirror lies elsewhere.
+    space = sa.Torus(1, period=360)
+    group = sa.Group([isometries.shift(degrees=[120]), isometries.signed_permutation([0], [-1])])
+    X, y = _scan(15.0, 20.0)
+    with pytest.warns(UserWarning, match="do not seem to have the symmetry"):
+        model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert model.loo_error_ == pytest.approx(np.sin(np.radians(60)), abs=1e-9)  # the part that is odd under the mirror
+
+
+@pytest.mark.parametrize("step, orbits", [(40.0, 4), (60.0, 3)])
+def test_a_right_group_is_not_doubted_where_a_grid_has_few_orbits(step, orbits):
+    third = [isometries.shift(degrees=v) for v in ([120, 0], [0, 120])]
+    exchange, mirror = isometries.signed_permutation([1, 0], [1, 1]), isometries.signed_permutation([0, 1], [-1, -1])
+    group, scan = sa.Group([*third, exchange, mirror]), np.arange(0.0, 360.0, step)
+    X = np.stack(np.meshgrid(scan, scan), axis=-1).reshape(-1, 2)
+    c = np.cos(np.radians(3 * X))
+    with pytest.warns(UserWarning, match=f"the {len(X)} points lie on {orbits} orbits") as said:
+        sa.InvariantKernelRidge(sa.Torus(2, period=360), group).fit(X, c.sum(axis=1) - 0.3 * c.prod(axis=1))
+    assert not any("do not seem to have" in str(one.message) for one in said)

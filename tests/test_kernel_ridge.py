@@ -120,6 +120,24 @@ def test_leave_one_out_equals_refitting(n, D):
         assert got == pytest.approx(total / w.sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_the_leave_one_out_error_is_that_of_rows_whose_orbit_is_left_out(outputs):
+    rng = np.random.default_rng(3)
+    space, group = sa.Torus(2), groups.sign_flips(2)
+    places = space.sample(12, random_state=0)
+    X = np.concatenate([places[:, :], [1, -1] * places[:7], [-1, -1] * places[:4], places[:3]])
+    y = np.cos(np.pi * X).sum(axis=1, keepdims=True) + rng.normal(size=(len(X), outputs)) * [0.7, 0.2][:outputs]
+    fixed = {"max_invariant_dim": 20, "spectrum": "matern", "smoothness": 3.0, "length_scale": 0.5, "alpha": 0.1}
+
+    def fitted(rows):
+        return sa.InvariantKernelRidge(space, group, **fixed).fit(X[rows], y[rows])
+
+    orbit = np.abs(X)
+    refits = [y[i] - fitted((orbit != orbit[i]).any(axis=1)).predict(X[i : i + 1])[0] for i in range(len(X))]
+    expected = np.sqrt(np.mean(np.mean(np.square(refits), axis=0) / y.var(axis=0)))
+    assert fitted(slice(None)).loo_error_ == pytest.approx(expected, rel=1e-10)
+
+
 def test_leave_one_out_density_is_that_of_the_gaussian_process():
     rng = np.random.default_rng(2)
     F, Y = rng.normal(size=(15, 40)), rng.normal(size=(15, 1))

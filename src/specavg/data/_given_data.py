@@ -321,6 +321,17 @@ def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     )
 
 
+def question_orbits(rows: int, orbits: int, group: Group, error: float) -> None:
+    """Warn where a fit is poor because its points lie on few orbits."""
+    where = f"orbits of {group!r}" if group.generators or group.fields else "different places"
+    warnings.warn(
+        f"the {rows} points lie on {orbits} {where}, and a fit learns one number from each: its leave-one-out error is "
+        f"{error:.3g} standard deviations of y. Points on more orbits help, such as those of a finer grid, or of a "
+        "grid that is moved by a part of its step.",
+        stacklevel=users_line(),
+    )
+
+
 def question_wrapping(space: Space, points: Array, error: float) -> None:
     """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same."""
     if len(points) < _ROWS_TO_JUDGE or not error > _UNEXPLAINED:

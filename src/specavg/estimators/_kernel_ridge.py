@@ -96,7 +96,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         Only with gradients: the estimated variance of the noise of each component of a gradient.
     loo_error_ : float
         Root mean squared error of predicting each row from the others, in standard deviations of y (mean over outputs).
-        The choice minimised it, so that it is a little optimistic, the more so with many outputs and few rows. With
+        Rows on one orbit are left out together, and what they differ by counts as an error. The choice minimised what
+        is left, so that it is a little optimistic, the more so with many outputs and few rows. With
         gradients: the error of values and gradients together, in units of their noise, relative to their size.
     outstanding_ : ndarray of int
         Numbers of the functions whose coefficients are far larger than the spectrum allows; they are penalised like
@@ -117,7 +118,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     *Choice.* Every candidate, a spectrum with a penalty, is scored by how well it predicts rows that are left out, in
     closed form; `Trial.score` is the number that is compared. Rows on one orbit are left out together. With more than
-    400 rows the candidates are first compared on 400 of them, so that the order of the rows can, seldom, change the
+    320 rows the candidates are first compared on 320 of them, so that the order of the rows can, seldom, change the
     choice: sort the rows for the same fit.
 
     *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty,
@@ -204,14 +205,15 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             searched = searched_basis(self._bases(data.points, order, cutoff)[:only], data, candidates_of, alpha)
             basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
             self._take_basis(basis)
-            fit = self._solved(data.problem(basis, searched.features, candidates, alpha), candidates, alpha)
+            problem = data.problem(basis, searched.features, candidates, alpha)
+            fit = self._solved(problem, candidates, alpha)
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
                 basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
                 basis, fit = grown(data, basis, fit, basis_at, self._candidates)
                 self._take_basis(basis)
             self._keep(fit.of_weights(unit), outputs, None)
             if not question_vectors(basis, outputs, self.loo_error_):
-                self._question_error(points, targets, data.count, data.count)
+                self._question_error(points, targets, data.count, data.count, problem.shared)
             return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:

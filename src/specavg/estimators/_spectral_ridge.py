@@ -17,6 +17,7 @@ from specavg.data._given_data import (
     POOR,
     question_fit,
     question_group,
+    question_orbits,
     question_size,
     question_wrapping,
     users_line,
@@ -30,7 +31,7 @@ from specavg.groups import Group
 from specavg.invariants import Order, default_order
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
-from specavg.regression._regression_problem import Problem
+from specavg.regression._regression_problem import Problem, SharedOrbits
 from specavg.regression._ridge_fit import RidgeFit, Trial, mean_fit
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
 from specavg.regression._spectrum_choice import ridge_fit, shortlist
@@ -41,6 +42,11 @@ from specavg.spaces import Space
 # errors from 0.02 on, on eleven pairs of space and group with noise of 0 to 0.4. To ask took 0.05 s, 0.23 s at most.
 _NO_BETTER = 1.0  # the part of the error that is left on 100 rows, from which on 200 rows are not tried
 _ROWS_TO_COMPARE, _ROWS_COMPARED = 10, (100, 200)
+# Targets on one orbit agree if they differ by at most so many times the error without the group: under the right group
+# they differ by the noise, which that error has too, and under a wrong one by what the group cannot have.
+_AGREEMENT = 2.0
+_ROUNDING = 1e-12  # of targets that are computed, in their standard deviations
+_FEW_ORBITS = 10  # a fit from fewer has too little to choose from, however many rows lie on them
 
 
 class SpectralRidge(PiecewiseEstimator):
@@ -188,7 +194,9 @@ class SpectralRidge(PiecewiseEstimator):
         """How the group moves the targets; None where it leaves them alone."""
         return None
 
-    def _question_error(self, points: Array, targets: Array, count: int, rows: int) -> None:
+    def _question_error(
+        self, points: Array, targets: Array, count: int, rows: int, shared: SharedOrbits | None = None
+    ) -> None:
         """Warn where the fit is poor, and the points, the group or the number of functions tell why.
 
         Parameters
@@ -198,16 +206,23 @@ class SpectralRidge(PiecewiseEstimator):
         targets : ndarray of shape (n,) or (n, outputs)
         count, rows : int
             Points, and numbers that were observed at them.
+        shared : SharedOrbits, optional
+            Points on one orbit, and how much their targets differ.
         """
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
         without = self._error_without_group(points, targets)
-        group_fails = without < FAR_BETTER * self.loo_error_
+        # Where targets on one orbit agree, the data do have the symmetry: too few orbits are to blame.
+        agree = shared is not None and shared.disagreement <= _AGREEMENT * max(without, _ROUNDING)
+        group_fails = without < FAR_BETTER * self.loo_error_ and not agree
         if group_fails:
             columns = targets.size // len(targets)
             question_group(self._group(), self.loo_error_, without, columns, self._output())
-        elif self.solver_ != "mean":
-            question_fit(self.loo_error_, count, self._why_nothing)
+        elif self.solver_ != "mean":  # of which the fit has warned
+            if shared is not None and shared.orbits < _FEW_ORBITS and self.loo_error_ > POOR:
+                question_orbits(shared.rows, shared.orbits, self._group(), self.loo_error_)
+            else:
+                question_fit(self.loo_error_, count, self._why_nothing)
         if self._cutoff() is None:
             question_size(self.basis_, count, rows, self.loo_error_, group_fails=group_fails)
 

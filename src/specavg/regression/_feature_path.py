@@ -24,6 +24,7 @@ from specavg.regression._regression_problem import (
     Posterior,
     Problem,
     Scores,
+    SharedOrbits,
     degrees_of_freedom,
     variation,
 )
@@ -103,7 +104,8 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
     first = np.argmax(nats <= nats.min(axis=0) + _UNDECIDED, axis=0)
     chosen = alphas[first]
     residuals = directed.left_out.residuals_by_output(chosen)[0] @ back / deviation
-    return Directions(directed, back, chosen, float(np.sqrt(np.sum(np.mean(residuals**2, axis=1)) / rows.weight)))
+    error = rows.error_of_all(np.sum(residuals**2, axis=0) / rows.weight)
+    return Directions(directed, back, chosen, error)
 
 
 _FEWER = 1.2  # a sample is taken only of so many times its rows: of hardly more, all rows take hardly longer
@@ -153,9 +155,13 @@ class FeatureProblem(Problem):
         root = np.sqrt(w)
         centred = (means - self.mean_targets) * root[:, None]
         floor = self.weight * (1e-14 * np.abs(means).max(axis=0, initial=0.0)) ** 2 + self.units.rounding(self.weight)
-        variance = variation(np.sum(centred**2, axis=0), self.weight, floor)
+        between, apart = np.sum(centred**2, axis=0), np.sum(within**2, axis=0)
+        variance, total = (variation(squares, self.weight, floor) for squares in (between, between + apart))
         self._reduced = ReducedRows(root[:, None], (features - self.mean_features) * root[:, None], centred)
-        self.rows = Rows(root, centred, self._reduced.rest, within, variance)
+        self.rows = Rows(root, centred, self._reduced.rest, within, variance, total)
+        if self.count < len(label):
+            freedom = self.weight * (1 - self.count / len(label))
+            self.shared = SharedOrbits(len(label), self.count, float(np.sqrt(np.mean(apart / freedom / total))))
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
         self._held = (features, means, np.asarray(w, dtype=np.float64)) if few else None
         # The best of the last few spectra is asked for again.
@@ -237,6 +243,11 @@ class FeaturePath(DecomposedPath):
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
+
+    def error_of_rows(self, alpha: float, error: float) -> float:
+        if self._features.shared is None:
+            return error
+        return self.left_out.rows.error_of_all(self.left_out.scores_by_output(np.array([alpha])).error[0])
 
     def noise_variance(self, alpha: float | Array, back: Array | None = None) -> Array:
         """σ² of each output, or of their combinations with the columns of `back`."""

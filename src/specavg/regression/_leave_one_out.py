@@ -36,6 +36,8 @@ class Rows:
         The targets of all rows less the mean of their orbit, times √w.
     variance : ndarray of shape (q,)
         The variance of each output; infinite where it is a constant.
+    total : ndarray of shape (q,)
+        The same of all rows, those of one orbit not merged.
     """
 
     root: Array
@@ -43,6 +45,7 @@ class Rows:
     rest: Array
     within: Array
     variance: Array
+    total: Array
 
     @property
     def count(self) -> int:
@@ -57,7 +60,22 @@ class Rows:
     def combined(self, weights: Array) -> Rows:
         """Rows of combinations of the outputs, in units of their own."""  # (q, r)
         centred, rest, within = (part @ weights for part in (self.centred, self.rest, self.within))
-        return Rows(self.root, centred, rest, within, np.ones(weights.shape[1]))
+        ones = np.ones(weights.shape[1])
+        return Rows(self.root, centred, rest, within, ones, ones)
+
+    def error_of_all(self, merged: Array) -> float:
+        """The error of all rows in their standard deviations, those of one orbit left out together.
+
+        A row differs from its prediction by what the mean of its orbit differs, and by what it differs from that mean.
+
+        Parameters
+        ----------
+        merged : ndarray of shape (q,)
+            The mean squared errors of the means of orbits, in their variances.
+        """
+        variance = np.where(np.isfinite(self.variance), self.variance, 0.0)
+        within = np.sum(self.within**2, axis=0) / self.weight
+        return float(np.sqrt(np.mean((merged * variance + within) / self.total)))
 
 
 @final

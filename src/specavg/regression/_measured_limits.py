@@ -24,8 +24,10 @@ ONE_THREAD_ROWS = 1_000
 # --- which spectra are compared on all rows ------------------------------------------------------------------------
 
 # Rows (or, with moments, functions) on which all spectra are compared before a few are compared on everything. All 49
-# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows.
-SEARCH_ROWS = 400
+# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows. On 144 problems of the collections of
+# benchmarks/accuracy_collections.py with 450 to 1,000 rows, 320 rows and 128 to screen them had 0.987 ± 0.009 of the
+# errors of 400 and 160 (0.45 to 1.34 where the choice differed, which was in 45 % of them), in 0.76 of the time.
+SEARCH_ROWS = 320
 
 # Spectra that are compared on all rows. A further search around the winner gained nothing on random splits.
 SHORTLIST = 3
@@ -36,8 +38,9 @@ SHORTLIST = 3
 UNDECIDED = 0.5
 
 # Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a decomposition
-# of 160 rows takes a tenth of the time of one of 400.
-SCREEN_ROWS = 160
+# of 128 rows takes a tenth of the time of one of 320. On the same problems 128 chose the same model as 160 in 91 %,
+# with 0.999 ± 0.002 of the errors.
+SCREEN_ROWS = 128
 
 # Most rows for which the decompositions of a short-list are kept until the best is asked for again: 32 MB each, and
 # with all digits up to 100 MB. With 1,000 rows of 3,000 functions that saves 0.65 s.
@@ -45,7 +48,7 @@ KEPT_ROWS = 2_000
 
 # Spectra of a basis that are left by the screening, and half of those that are left of several bases together. On 23
 # draws of the sets of benchmarks/accuracy.py eight chose models as good; with six, ring of six with 1,000 points had
-# 2.6 times the error: without noise, spectra that are far behind on 160 rows may be ahead on 400. The neighbours of the
+# 2.6 times the error: without noise, spectra that are far behind on 160 rows were ahead on 400. The neighbours of the
 # best are compared after it in any case.
 SCREENED = 10
 

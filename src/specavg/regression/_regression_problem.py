@@ -191,6 +191,10 @@ class Path(Scored):
     def posterior(self, alpha: float, calibration: Calibration | None = None) -> Posterior:
         """What predictions with a standard deviation need; without a calibration the penalty is taken as true."""
 
+    def error_of_rows(self, alpha: float, error: float) -> float:
+        """The root mean squared error of all rows that are left out; `error` where orbits are not merged."""
+        return error
+
     def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration | None:
         """How much the error bars of chosen penalties grow; None where only sums over the rows are known.
 
@@ -205,6 +209,22 @@ class Path(Scored):
     def directions(self, alphas: Array) -> Directions | None:
         """Combinations of the outputs, each with one of `alphas` as its own penalty; None where all have the same."""
         return None
+
+
+@dataclass(frozen=True)
+class SharedOrbits:
+    """Rows that share orbits.
+
+    Attributes
+    ----------
+    rows, orbits : int
+    disagreement : float
+        The standard deviation of targets on one orbit, in that of all targets: noise, or a wrong group.
+    """
+
+    rows: int
+    orbits: int
+    disagreement: float
 
 
 class Problem(abc.ABC):
@@ -224,6 +244,8 @@ class Problem(abc.ABC):
         Relative to `Path.top`: below it, rounding decides.
     iterations : int
         Steps that the last solution took; 0 where solutions are not iterated.
+    shared : SharedOrbits or None
+        None where no rows share an orbit, or where it is not known.
     """
 
     units: Units
@@ -233,6 +255,7 @@ class Problem(abc.ABC):
     mean_targets: Array
     smallest_alpha: float
     iterations: int = 0
+    shared: SharedOrbits | None = None
     rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
     solver: str  # the name that users see
     without_functions: ClassVar[str] = ""  # what is said of the data where there is nothing but a constant to fit

@@ -94,7 +94,7 @@ def fit_of_trial(
         problem.solver,
         trial.spectrum,
         trial.alpha,
-        trial.error,
+        path.error_of_rows(alpha, trial.error),
         trials,
         coefficients,
         path.noise_variance(alpha),
