@@ -34,9 +34,10 @@ from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, Trigonometr
 Indices = NDArray[np.int64]
 # NumPy computes gradients of few rows if the states of this many points, after every copy, fit in `PLAIN_BYTES`.
 _FEW_HELD = 8
-# The longest that a loop may take for a point if NumPy is to compute few rows, which takes six to ten times as long. At
-# 200 points of the sphere in R^10000 with 178 functions (1.4 ms a point) it takes 3.4 s, and 20 s for gradients.
-_PLAIN_NANOSECONDS = 6e5
+# The longest that a loop may take for a point if NumPy is to compute few rows, which takes six to ten times as long. A
+# default fit of 400 points of T^1000 under hyperoctahedral(1000), with 600 µs a point, took NumPy 14 s. The loops take
+# 4 s to compile the first time.
+_PLAIN_NANOSECONDS = 3e5
 # Nanoseconds that making the polynomials takes, for each coefficient: 1,450 to 1,830 were measured on T^10 to T^1000.
 _MAKING = 1.6e3
 # The fewest coefficients of a function. There were 39 on T^20 and 65 on T^10; on T^1000 there are 3,000 of each of 600
