@@ -147,6 +147,19 @@ def test_like_atoms_that_energies_tell_apart_are_questioned():
     assert "interchangeable=[]" in message
 
 
+AMMONIA = np.array([[0.0, 0.0, 0.0], [0.94, 0.0, -0.3], [-0.47, 0.81, -0.3], [-0.47, -0.81, -0.3]])
+
+
+@pytest.mark.parametrize("symbols, place, count, degree", [("OHH", WATER, 60, 2), ("NHHH", AMMONIA, 20, None)])
+def test_a_poor_fit_of_energies_that_have_the_symmetry_does_not_question_like_atoms(symbols, place, count, degree):
+    R = place + 0.15 * np.random.default_rng(0).normal(size=(count, *place.shape))
+    r = np.linalg.norm(R[:, 1:] - R[:, :1], axis=2)  # one bond for each hydrogen: the sum does not tell them apart
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        InvariantPotential(list(symbols), degree=degree).fit(R, np.sum((1 - np.exp(-1.2 * (r - 1))) ** 2, axis=1))
+    assert not any("like atoms" in str(one.message) for one in found)
+
+
 def test_noise_of_energies_does_not_question_like_atoms():
     R, E, _ = water(60, 6)
     noise = np.random.default_rng(0).normal(size=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
@@ -200,10 +200,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         if alone:
             self.mean_energy_ = -float(np.average(self._evaluated(positions)[0], weights=data.weights))
         ask.question_errors(found, energies, given, unit, known=wrong)
-        if any(len(c) > 1 for c in classes) and not alone and not wrong:
-            ask.question_like_atoms(
-                self.energy_error_, unit * float(energies.std()), lambda: self._error_of_unlike_atoms(data)
-            )
+        if any(len(c) > 1 for c in classes) and not alone and not wrong and self.degree != _PAIRS:
+            pairs = (partial(self._error_of_pairs, data, like) for like in (self.interchangeable, []))
+            ask.question_like_atoms(self.energy_error_, unit * float(energies.std()), *pairs)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
@@ -268,9 +267,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         check_is_fitted(self)
         return calculator(self, energy_unit, length_unit)
 
-    def _error_of_unlike_atoms(self, data: Observed) -> float:
-        """The error of energies of a fit of pairs of atoms in which none change places."""
-        plain = InvariantPotential(labels_of(self.symbols), degree=_PAIRS, interchangeable=[])
+    def _error_of_pairs(self, data: Observed, interchangeable: Any) -> float:
+        """The error of energies of a fit of pairs of atoms, of which `interchangeable` ones change places."""
+        plain = InvariantPotential(labels_of(self.symbols), degree=_PAIRS, interchangeable=interchangeable)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return plain.fit(data.positions, data.energies, data.forces, data.weights).energy_error_

@@ -68,20 +68,21 @@ def question_rigid_part(positions: Array, forces: Array) -> bool:
     return bool(found)
 
 
-def question_like_atoms(error: float, spread: float, without: Callable[[], float]) -> None:
+def question_like_atoms(error: float, spread: float, pairs: Callable[[], float], without: Callable[[], float]) -> None:
     """Warn where energies depend on which of several like atoms is where.
 
     Parameters
     ----------
     error, spread : float
         Of the energies.
-    without : callable
-        The error of a fit in which no atoms change places.
+    pairs, without : callable
+        The errors of fits of pairs of atoms, in which like ones change places, and in which none do. Few energies, or
+        a low degree, may be fitted better by pairs, whether atoms change places or not.
     """
     if not spread > 0 or not error > POOR * spread:
         return
     other = without()
-    if other < FAR_BETTER * error:
+    if other < FAR_BETTER * error and other < FAR_BETTER * pairs():
         warnings.warn(
             f"the error of energies at geometries left out is {error:.3g}, and {other:.3g} in a fit of pairs of atoms "
             "in which none change places: the energies seem to depend on which of several like atoms is where. Give "
