@@ -118,7 +118,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     *Choice.* Every candidate, a spectrum with a penalty, is scored by how well it predicts rows that are left out, in
     closed form; `Trial.score` is the number that is compared. Rows on one orbit are left out together. With more than
-    320 rows the candidates are first compared on 320 of them, so that the order of the rows can, seldom, change the
+    400 rows the candidates are first compared on 400 of them, so that the order of the rows can, seldom, change the
     choice: sort the rows for the same fit.
 
     *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty,

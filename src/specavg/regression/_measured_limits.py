@@ -24,10 +24,11 @@ ONE_THREAD_ROWS = 1_000
 # --- which spectra are compared on all rows ------------------------------------------------------------------------
 
 # Rows (or, with moments, functions) on which all spectra are compared before a few are compared on everything. All 49
-# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows. On 144 problems of the collections of
-# benchmarks/accuracy_collections.py with 450 to 1,000 rows, 320 rows and 128 to screen them had 0.987 ± 0.009 of the
-# errors of 400 and 160 (0.45 to 1.34 where the choice differed, which was in 45 % of them), in 0.76 of the time.
-SEARCH_ROWS = 320
+# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows. With 320 rows in
+# their place, 144 problems of benchmarks/accuracy_collections.py of 450 to 1,000 rows had 0.987 ± 0.009 of the errors
+# in 0.86 of the time; but of the smooth sets of benchmarks/accuracy.py some had far larger ones: face-centred wells with
+# 1,000 points 50 and 870 times.
+SEARCH_ROWS = 400
 
 # Spectra that are compared on all rows. A further search around the winner gained nothing on random splits.
 SHORTLIST = 3
@@ -38,7 +39,7 @@ SHORTLIST = 3
 UNDECIDED = 0.5
 
 # Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a decomposition
-# of 128 rows takes a tenth of the time of one of 320. On the same problems 128 chose the same model as 160 in 91 %,
+# of 128 rows takes a tenth of the time of one of 400. On the same problems 128 chose the same model as 160 in 91 %,
 # with 0.999 ± 0.002 of the errors.
 SCREEN_ROWS = 128
 
