@@ -24,10 +24,9 @@ ONE_THREAD_ROWS = 1_000
 # --- which spectra are compared on all rows ------------------------------------------------------------------------
 
 # Rows (or, with moments, functions) on which all spectra are compared before a few are compared on everything. All 49
-# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows. With 320 rows in
-# their place, 144 problems of benchmarks/accuracy_collections.py of 450 to 1,000 rows had 0.987 ± 0.009 of the errors
-# in 0.86 of the time; but of the smooth sets of benchmarks/accuracy.py some had far larger ones: face-centred wells with
-# 1,000 points 50 and 870 times.
+# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows. With 320 rows in their place, 144 problems
+# of benchmarks/accuracy_collections.py of 450 to 1,000 rows had 0.987 ± 0.009 of the errors in 0.86 of the time; but
+# some smooth sets of benchmarks/accuracy.py had far larger ones, face-centred wells with 1,000 points 50 and 870 times.
 SEARCH_ROWS = 400
 
 # Spectra that are compared on all rows. A further search around the winner gained nothing on random splits.
