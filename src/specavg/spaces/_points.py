@@ -51,6 +51,27 @@ class Points(Immutable, abc.ABC):
         """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
         return np.full(self.n_features, np.inf)
 
+    def wrapped(self, X: Array) -> Array:
+        """Checked points with each periodic column in [−p/2, p/2), p its period; other columns as they are.
+
+        One name for each point, for whatever knows nothing of periods: a foreign model, a sort. Numbers that lie in
+        this range keep their bits.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> sa.Torus(1, period=24).wrapped(np.array([[23.0], [12.0], [-1.0]])).ravel()
+        array([ -1., -12.,  -1.])
+        """
+        period = self.column_periods
+        row, column = np.nonzero((X < -period / 2) | (X >= period / 2))
+        if not len(row):
+            return X
+        inside = X.copy()
+        turns = X[row, column] / period[column]
+        inside[row, column] = (turns - np.floor(turns + 0.5)) * period[column]
+        return inside
+
     def as_table(self, X: Any) -> Any:
         """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
         if hasattr(X, "as_matrix"):  # SciPy's rotations

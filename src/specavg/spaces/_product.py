@@ -153,6 +153,8 @@ class Product(Space):
         return Factors(tuple(factor.identity for factor in self._factors))
 
     def check_isometry(self, g: Isometry) -> Isometry:
+        if g.is_identity and g.size == self.n_features:  # the element of the trivial group, which is the default
+            return self.identity
         if not isinstance(g, Factors):
             raise ValueError(
                 f"{g!r} does not act on {self!r} factor by factor: write isometries.factors([g1, g2, ...]), and for a "
