@@ -613,3 +613,98 @@ def test_a_wrong_group_is_doubted_where_only_a_product_spectrum_fits_without_it(
     y = np.cos(3 * a).sum(axis=1) + 0.5 * np.cos(3 * (a[:, 0] - a[:, 1]))
     with pytest.warns(UserWarning, match="do not seem to have the symmetry"):
         sa.InvariantKernelRidge(space, group).fit(X, y + 0.01 * np.random.default_rng(0).normal(size=100))
+
+
+HOURS_AND_DAYS = sa.Torus(2, period=[24, 365.25])
+
+
+def highest_frequencies(space, basis):
+    """The largest |k| of each column among all functions up to the last eigenvalue, by listing them."""
+    highest = np.zeros(space.dim, dtype=int)
+    for V in space.eigenspaces():
+        if V.eigenvalue > basis.eigenvalues[-1] * (1 + 1e-9):
+            return highest
+        highest = np.maximum(highest, np.abs(space.frequencies(V)).max(axis=0))
+
+
+def with_a_cutoff(X, y):
+    return sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100).fit(X, y)
+
+
+def piece_by_piece(X, y):
+    return sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100).partial_fit(X, y).partial_fit(X, y)
+
+
+def in_a_stream(X, y):
+    return sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100).fit(iter([(X, y)]))
+
+
+def as_features(X, y):
+    return sa.InvariantFeatures(HOURS_AND_DAYS).fit(X)
+
+
+def by_the_paper(X, y):
+    return sa.SpecAvgRegressor(HOURS_AND_DAYS, max_dim=100).fit(X, y)
+
+
+def as_a_density(X, y):
+    return sa.InvariantDensity(HOURS_AND_DAYS, max_dim=100).fit(X)
+
+
+@pytest.mark.parametrize("fit", [with_a_cutoff, piece_by_piece, in_a_stream, as_features, by_the_paper, as_a_density])
+def test_columns_in_different_units_are_questioned_with_the_frequencies_they_have(fit):
+    X = HOURS_AND_DAYS.sample(400, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fit(X, np.exp(3 * np.cos(2 * np.pi * X[:, 0] / 24)))
+    (said,) = [str(w.message) for w in caught if "frequency" in str(w.message)]
+    hours, days = highest_frequencies(HOURS_AND_DAYS, model.basis_)
+    assert f"resolve column 0 of X up to frequency {hours} and column 1 up to frequency {days}," in said
+    assert "a factor of 15.2" in said and "period=1, or give order=sa.invariants.ByType(balanced=True)" in said
+
+
+def test_what_is_proposed_for_columns_in_different_units_resolves_both():
+    X, Z = (HOURS_AND_DAYS.sample(1000, random_state=seed) for seed in (0, 1))
+
+    def target(X):
+        return np.exp(3 * np.cos(2 * np.pi * X[:, 0] / 24))
+
+    balanced = sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100, order=sa.invariants.ByType(balanced=True))
+    assert balanced.partial_fit(X, target(X)).score(Z, target(Z)) > 0.999
+    unit, period = sa.Torus(2, period=1), HOURS_AND_DAYS.period
+    model = sa.InvariantKernelRidge(unit, max_dim=100).partial_fit(X / period, target(X))
+    assert model.score(Z / period, target(Z)) > 0.999
+    assert sa.InvariantKernelRidge(HOURS_AND_DAYS).fit(X, target(X)).score(Z, target(Z)) > 0.999  # chooses an order
+
+
+@pytest.mark.parametrize(
+    "space, wanted",
+    [
+        (sa.Torus(4, period=[24, 365.25, 7, 360]), 'column 2 .* column 1 .* or give order="few coordinates"'),
+        (sa.Power(HOURS_AND_DAYS, 2), r"column 0 .* column 1 .*period=1, or give order=sa.invariants.ByType\(balanced"),
+        (sa.Product(sa.Sphere(3), sa.Torus(1, period=365.25)), "columns 0 to 2 of X up to frequency 0.*period=2π"),
+        (sa.Product(HOURS_AND_DAYS, sa.Circle()), "column 2 .* column 1 .* intervals.$"),
+    ],
+    ids=repr,
+)
+def test_units_of_factors_and_copies_are_questioned(space, wanted):
+    with pytest.warns(UserWarning, match=wanted):
+        sa.InvariantFeatures(space).fit(space.sample(50, random_state=0))
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        sa.Torus(2, period=[1, 5]),
+        sa.Torus(lattice=np.diag([1.0, 1.0, 5.0])),
+        sa.Torus(3, period=[3.0, 3.0, 15.0]),
+        sa.Torus(2, period=[7, 24]),
+        sa.Product(sa.Sphere(3), sa.Circle()),
+        sa.Product(sa.Interval(0, 1), sa.Torus(1)),
+        sa.Product(sa.Rotations(), sa.Circle(), sa.Interval()),
+        sa.Power(sa.Torus(1, period=365.25), 3),
+    ],
+    ids=repr,
+)
+def test_lengths_of_one_kind_are_not_questioned(space):
+    sa.InvariantFeatures(space).fit(space.sample(50, random_state=0))  # warnings are errors here
