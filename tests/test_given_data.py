@@ -660,7 +660,8 @@ def test_columns_in_different_units_are_questioned_with_the_frequencies_they_hav
     (said,) = [str(w.message) for w in caught if "frequency" in str(w.message)]
     hours, days = highest_frequencies(HOURS_AND_DAYS, model.basis_)
     assert f"resolve column 0 of X up to frequency {hours} and column 1 up to frequency {days}," in said
-    assert "a factor of 15.2" in said and "period=1, or give order=sa.invariants.ByType(balanced=True)" in said
+    assert "a factor of 15.2" in said
+    assert "period=1, or give order=sa.invariants.ByType(balanced=True)" in said
 
 
 def test_what_is_proposed_for_columns_in_different_units_resolves_both():
@@ -708,3 +709,62 @@ def test_units_of_factors_and_copies_are_questioned(space, wanted):
 )
 def test_lengths_of_one_kind_are_not_questioned(space):
     sa.InvariantFeatures(space).fit(space.sample(50, random_state=0))  # warnings are errors here
+
+
+@pytest.mark.parametrize("shape", [(9, 6, 2), (9, 6, 2, 1), (9, 12)])
+def test_axes_of_one_number_may_be_left_out(shape):
+    space = sa.Power(sa.Power(sa.Interval(0, 1), 2), 6)
+    X = space.sample(9, random_state=0)
+    np.testing.assert_array_equal(space.check_points(X.reshape(shape)), X)
+    with pytest.raises(ValueError, match=r"have shape \(n, 6, 2, 1\) or \(n, 12\)"):
+        space.check_points(X.reshape(9, 2, 6))
+
+
+def test_factors_in_a_list_are_told_how_a_product_is_written():
+    with pytest.raises(ValueError, match=r"got \[Circle\(\), Circle\(\)\].*Product\(A, B\), or Product\(\*factors\)"):
+        sa.Product([sa.Circle(), sa.Circle()])
+
+
+WINDS = pd.DataFrame({"hour": [1.0, 2.0, 3.0], "wind": ["5", "NW", "S"]})
+GAPS = pd.DataFrame({"hour": [1.0, 2.0, 3.0], "wind": [1.0, 2.0, np.nan]})
+
+
+@pytest.mark.parametrize(
+    "X, said",
+    [
+        (WINDS, "column 'wind' of X holds texts such as 'NW'"),
+        (WINDS.astype({"wind": "category"}), "column 'wind' of X holds texts such as 'NW'"),
+        (WINDS.to_numpy(), "column 1 of X holds texts such as 'NW'"),
+        (GAPS, r"X contains NaN in column 'wind', row 2 \(rows count from 0\); 1 of 3 rows"),
+        (GAPS.convert_dtypes(), "X contains NaN in column 'wind', row 2"),
+        (GAPS.to_numpy(), "X contains NaN in column 1, row 2"),
+        (GAPS.to_numpy().tolist(), "X contains NaN in column 1, row 2"),
+        (GAPS.replace(np.nan, -np.inf), "X contains infinity in column 'wind', row 2"),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_is_named_by_its_column(X, said):
+    space, y = sa.Torus(2, period=24), np.arange(3.0)
+    models = [
+        sa.InvariantKernelRidge(space, max_dim=9),
+        sa.InvariantFeatures(space),
+        baselines.KernelRidge(SpectralKernel(space)),
+        baselines.Augmented(Ridge(), space),
+    ]
+    for model in models:
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, y)
+        model.fit(GAPS.fillna(3.0) if hasattr(X, "columns") else GAPS.fillna(3.0).to_numpy(), y)
+        with pytest.raises(ValueError, match=said):
+            model.transform(X) if hasattr(model, "transform") else model.predict(X)
+    with pytest.raises(ValueError, match=said):
+        clone(models[0]).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("make", [baselines.GroupAveragedKernelRidge, baselines.RandomlyAveragedKernelRidge])
+def test_a_space_in_the_place_of_a_group_is_told_where_it_belongs(make):
+    X = sa.Torus(2).sample(5, random_state=0)
+    with pytest.raises(TypeError, match=r"got the space Torus\(2\).*\(kernel, group, alpha\).*SpectralKernel\(space\)"):
+        make(baselines.VonMisesKernel(), sa.Torus(2), groups.sign_flips(2)).fit(X, X[:, 0])
+    with pytest.raises(TypeError, match="group must be a specavg Group; got 'Oh'"):
+        make(group="Oh").fit(X, X[:, 0])
