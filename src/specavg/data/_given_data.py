@@ -105,9 +105,9 @@ def _check_mask(values: Any, name: str) -> None:
 
 def _kinds(X: Any) -> list[Any]:
     """The kinds of numbers in a table: of each column of a frame, of the first row of a list."""
-    if isinstance(X, list | tuple) and len(X):
-        return [np.asarray(X[0]).dtype]
-    return [getattr(X, "dtype", None)] if not hasattr(X, "dtypes") else list(np.ravel(X.dtypes))
+    if hasattr(X, "dtypes"):
+        return list(np.ravel(X.dtypes))
+    return [np.asarray(X[0]).dtype if isinstance(X, list | tuple) and len(X) else getattr(X, "dtype", None)]
 
 
 def _check_kinds(X: Any) -> None:

@@ -115,8 +115,8 @@ class Points(Immutable, abc.ABC):
                 row = int(bad.argmax())
                 column = int((~np.isfinite(points[row])).argmax())
                 raise ValueError(
-                    f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row}, column "
-                    f"{column})"
+                    f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row}), "
+                    f"there in column {column}"
                 )
         errors = self._membership_error(points)
         if errors is not None and len(errors):
