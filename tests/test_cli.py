@@ -335,6 +335,39 @@ def test_densities_of_orientations_by_their_angles(here, capsys, monkeypatch, he
     np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["density"], wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("held", [True, False])
+def test_longitude_and_latitude_are_points_of_the_sphere(here, capsys, monkeypatch, held):
+    if not held:
+        monkeypatch.setattr(_tables.Table, "fits_in_memory", lambda self, n_columns: False)
+    places = np.random.default_rng(0).uniform([0, -90], [360, 90], (300, 2))
+    lon, lat = np.deg2rad(places).T
+    frame = pd.DataFrame(places, columns=["lon", "lat"]).assign(t=np.cos(lat) * np.cos(lon) + np.sin(lat) ** 2)
+    frame.to_csv("t.csv", index=False)
+    rest = ["--target", "t", "--space", "sphere:3", "--lonlat", "--max-eigenvalue", "20"]
+    assert run(capsys, "fit", "t.csv", *rest, "-o", "m.specavg")[0] == 0
+    out = run(capsys, "predict", "m.specavg", "t.csv")[1]
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["prediction"], frame["t"], atol=1e-6)
+    assert "takes       2 columns: lon, lat (--lonlat)" in run(capsys, "info", "m.specavg")[1]
+    frame[["lat", "lon", "t"]].to_csv("swapped.csv", index=False)
+    code, _, err = run(capsys, "fit", "swapped.csv", *rest, "-o", "other.specavg")
+    assert code != 0
+    assert "X[:, ::-1] exchanges" in err
+
+
+def test_blanks_around_the_names_of_a_header_are_not_part_of_them(here, capsys):
+    x = np.linspace(-1, 1, 60)
+    rows = "\n".join(f"{a:.17g}, {np.cos(np.pi * a):.17g}" for a in x)
+    (here / "blank.csv").write_text(f"h , y\n{rows}\n")
+    assert run(capsys, "fit", "blank.csv", "--target", "y", "--space", "torus:1", "-o", "m.specavg")[0] == 0
+    assert list(sa.load("m.specavg").feature_names_in_) == ["h"]
+    out = run(capsys, "predict", "m.specavg", "blank.csv")[1]
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["prediction"], np.cos(np.pi * x), atol=1e-6)
+    (here / "two.csv").write_text(f"y, y\n{rows}\n")  # here blanks tell columns apart
+    code, _, err = run(capsys, "fit", "two.csv", "--target", "z", "--space", "torus:1", "-o", "m.specavg")
+    assert code != 0
+    assert "it has y, ' y'" in err
+
+
 def test_angles_are_points_of_regressions_and_searches_too(here, capsys):
     rng = np.random.default_rng(1)
     angles = rng.uniform(0, [360, 180, 360], size=(300, 3))
@@ -600,6 +633,17 @@ BAD = {
         1,
         "2 feature columns \\(a, b\\) but Euler angles are 3",
     ),
+    "places of other points": (
+        ["fit", "new.csv", *TORUS, "--lonlat", "-o", "m"],
+        2,
+        "--lonlat is for --space sphere:3",
+    ),
+    "places without their name": (
+        ["fit", "new.csv", "--space", "sphere:3", "-o", "m"],
+        1,
+        "2 feature columns \\(a, b\\) but points of Sphere\\(3\\) have 3.*longitude and latitude are told by --lonlat",
+    ),
+    "three periods for two": (["fit", "new.csv", "--space", "torus:2,period=1,2,3", "-o", "m"], 2, "or 2 numbers"),
     "no column to learn": (["fit", "new.csv", *TORUS, "--model", "ridge", "-o", "m"], 2, "ridge needs --target"),
     "a density of a target": (["fit", "data.csv", *FIT, "--model", "density", "-o", "m"], 2, "takes no --target"),
     "a penalty for a density": (["fit", "new.csv", *TORUS, "--alpha", "1", "-o", "m"], 2, "the density has no pen"),

@@ -641,3 +641,158 @@ def test_a_right_group_is_not_doubted_where_a_grid_has_few_orbits(step, orbits):
     with pytest.warns(UserWarning, match=f"the {len(X)} points lie on {orbits} orbits") as said:
         sa.InvariantKernelRidge(sa.Torus(2, period=360), group).fit(X, c.sum(axis=1) - 0.3 * c.prod(axis=1))
     assert not any("do not seem to have" in str(one.message) for one in said)
+
+
+HOURS_AND_DAYS = sa.Torus(2, period=[24, 365.25])
+
+
+def highest_frequencies(space, basis):
+    """The largest |k| of each column among all functions up to the last eigenvalue, by listing them."""
+    highest = np.zeros(space.dim, dtype=int)
+    for V in space.eigenspaces():
+        if V.eigenvalue > basis.eigenvalues[-1] * (1 + 1e-9):
+            return highest
+        highest = np.maximum(highest, np.abs(space.frequencies(V)).max(axis=0))
+
+
+def with_a_cutoff(X, y):
+    return sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100).fit(X, y)
+
+
+def piece_by_piece(X, y):
+    return sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100).partial_fit(X, y).partial_fit(X, y)
+
+
+def in_a_stream(X, y):
+    return sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100).fit(iter([(X, y)]))
+
+
+def as_features(X, y):
+    return sa.InvariantFeatures(HOURS_AND_DAYS).fit(X)
+
+
+def by_the_paper(X, y):
+    return sa.SpecAvgRegressor(HOURS_AND_DAYS, max_dim=100).fit(X, y)
+
+
+def as_a_density(X, y):
+    return sa.InvariantDensity(HOURS_AND_DAYS, max_dim=100).fit(X)
+
+
+@pytest.mark.parametrize("fit", [with_a_cutoff, piece_by_piece, in_a_stream, as_features, by_the_paper, as_a_density])
+def test_columns_in_different_units_are_questioned_with_the_frequencies_they_have(fit):
+    X = HOURS_AND_DAYS.sample(400, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fit(X, np.exp(3 * np.cos(2 * np.pi * X[:, 0] / 24)))
+    (said,) = [str(w.message) for w in caught if "frequency" in str(w.message)]
+    hours, days = highest_frequencies(HOURS_AND_DAYS, model.basis_)
+    assert f"resolve column 0 of X up to frequency {hours} and column 1 up to frequency {days}," in said
+    assert "a factor of 15.2" in said
+    assert "period=1, or give order=sa.invariants.ByType(balanced=True)" in said
+
+
+def test_what_is_proposed_for_columns_in_different_units_resolves_both():
+    X, Z = (HOURS_AND_DAYS.sample(1000, random_state=seed) for seed in (0, 1))
+
+    def target(X):
+        return np.exp(3 * np.cos(2 * np.pi * X[:, 0] / 24))
+
+    balanced = sa.InvariantKernelRidge(HOURS_AND_DAYS, max_dim=100, order=sa.invariants.ByType(balanced=True))
+    assert balanced.partial_fit(X, target(X)).score(Z, target(Z)) > 0.999
+    unit, period = sa.Torus(2, period=1), HOURS_AND_DAYS.period
+    model = sa.InvariantKernelRidge(unit, max_dim=100).partial_fit(X / period, target(X))
+    assert model.score(Z / period, target(Z)) > 0.999
+    assert sa.InvariantKernelRidge(HOURS_AND_DAYS).fit(X, target(X)).score(Z, target(Z)) > 0.999  # chooses an order
+
+
+@pytest.mark.parametrize(
+    "space, wanted",
+    [
+        (sa.Torus(4, period=[24, 365.25, 7, 360]), 'column 2 .* column 1 .* or give order="few coordinates"'),
+        (sa.Power(HOURS_AND_DAYS, 2), r"column 0 .* column 1 .*period=1, or give order=sa.invariants.ByType\(balanced"),
+        (sa.Product(sa.Sphere(3), sa.Torus(1, period=365.25)), "columns 0 to 2 of X up to frequency 0.*period=2π"),
+        (sa.Product(HOURS_AND_DAYS, sa.Circle()), "column 2 .* column 1 .* intervals.$"),
+    ],
+    ids=repr,
+)
+def test_units_of_factors_and_copies_are_questioned(space, wanted):
+    with pytest.warns(UserWarning, match=wanted):
+        sa.InvariantFeatures(space).fit(space.sample(50, random_state=0))
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        sa.Torus(2, period=[1, 5]),
+        sa.Torus(lattice=np.diag([1.0, 1.0, 5.0])),
+        sa.Torus(3, period=[3.0, 3.0, 15.0]),
+        sa.Torus(2, period=[7, 24]),
+        sa.Product(sa.Sphere(3), sa.Circle()),
+        sa.Product(sa.Interval(0, 1), sa.Torus(1)),
+        sa.Product(sa.Rotations(), sa.Circle(), sa.Interval()),
+        sa.Power(sa.Torus(1, period=365.25), 3),
+    ],
+    ids=repr,
+)
+def test_lengths_of_one_kind_are_not_questioned(space):
+    sa.InvariantFeatures(space).fit(space.sample(50, random_state=0))  # warnings are errors here
+
+
+@pytest.mark.parametrize("shape", [(9, 6, 2), (9, 6, 2, 1), (9, 12)])
+def test_axes_of_one_number_may_be_left_out(shape):
+    space = sa.Power(sa.Power(sa.Interval(0, 1), 2), 6)
+    X = space.sample(9, random_state=0)
+    np.testing.assert_array_equal(space.check_points(X.reshape(shape)), X)
+    with pytest.raises(ValueError, match=r"have shape \(n, 6, 2, 1\) or \(n, 12\)"):
+        space.check_points(X.reshape(9, 2, 6))
+
+
+def test_factors_in_a_list_are_told_how_a_product_is_written():
+    with pytest.raises(ValueError, match=r"got \[Circle\(\), Circle\(\)\].*Product\(A, B\), or Product\(\*factors\)"):
+        sa.Product([sa.Circle(), sa.Circle()])
+
+
+WINDS = pd.DataFrame({"hour": [1.0, 2.0, 3.0], "wind": ["5", "NW", "S"]})
+GAPS = pd.DataFrame({"hour": [1.0, 2.0, 3.0], "wind": [1.0, 2.0, np.nan]})
+
+
+@pytest.mark.parametrize(
+    "X, said",
+    [
+        (WINDS, "column 'wind' of X holds texts such as 'NW'"),
+        (WINDS.astype({"wind": "category"}), "column 'wind' of X holds texts such as 'NW'"),
+        (WINDS.to_numpy(), "column 1 of X holds texts such as 'NW'"),
+        (GAPS, r"X contains NaN in column 'wind', row 2 \(rows count from 0\); 1 of 3 rows"),
+        (GAPS.convert_dtypes(), "X contains NaN in column 'wind', row 2"),
+        (GAPS.to_numpy(), "X contains NaN in column 1, row 2"),
+        (GAPS.to_numpy().tolist(), "X contains NaN in column 1, row 2"),
+        (GAPS.replace(np.nan, -np.inf), "X contains infinity in column 'wind', row 2"),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_is_named_by_its_column(X, said):
+    space, y = sa.Torus(2, period=24), np.arange(3.0)
+    models = [
+        sa.InvariantKernelRidge(space, max_dim=9),
+        sa.InvariantFeatures(space),
+        baselines.KernelRidge(SpectralKernel(space)),
+        baselines.Augmented(Ridge(), space),
+    ]
+    for model in models:
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, y)
+        model.fit(GAPS.fillna(3.0) if hasattr(X, "columns") else GAPS.fillna(3.0).to_numpy(), y)
+        with pytest.raises(ValueError, match=said):
+            model.transform(X) if hasattr(model, "transform") else model.predict(X)
+    with pytest.raises(ValueError, match=said):
+        clone(models[0]).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("make", [baselines.GroupAveragedKernelRidge, baselines.RandomlyAveragedKernelRidge])
+def test_a_space_in_the_place_of_a_group_is_told_where_it_belongs(make):
+    X = sa.Torus(2).sample(5, random_state=0)
+    with pytest.raises(TypeError, match=r"got the space Torus\(2\).*\(kernel, group, alpha\).*SpectralKernel\(space\)"):
+        make(baselines.VonMisesKernel(), sa.Torus(2), groups.sign_flips(2)).fit(X, X[:, 0])
+    with pytest.raises(TypeError, match="group must be a specavg Group; got 'Oh'"):
+        make(group="Oh").fit(X, X[:, 0])

@@ -25,7 +25,8 @@ class Augmented(MetaRegressor):
 
     Parameters
     ----------
-    estimator : regressor
+    estimator : regressor, optional
+        Default: `KernelRidge` on the space, with a `VonMisesKernel` on box tori and a `SpectralKernel` elsewhere.
     space : Space, optional
         Default: `Torus(n_features)`.
     group : Group, optional
@@ -39,7 +40,8 @@ class Augmented(MetaRegressor):
     Attributes
     ----------
     estimator_ : regressor
-        The fitted copy.
+        The fitted copy. It was fitted on points with periodic columns in [−p/2, p/2), p their period, and is asked
+        at such: a model that knows nothing of periods needs one range.
     n_rows_ : int
         How many rows it was fitted on.
 
@@ -70,7 +72,7 @@ class Augmented(MetaRegressor):
 
     def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         elements = self._elements(len(points))
-        images = np.concatenate([self.space_.act(g, points) for g in elements])
+        images = self.space_.wrapped(np.concatenate([self.space_.act(g, points) for g in elements]))
         repeated = np.concatenate([targets] * len(elements))
         weights = None if sample_weight is None else np.tile(weights_or_ones(sample_weight, points), len(elements))
         self.n_rows_ = len(images)
@@ -100,4 +102,4 @@ class Augmented(MetaRegressor):
         return [group.random(rng) for _ in range(count)]
 
     def _predict(self, points: Any) -> Any:
-        return self.estimator_.predict(points)
+        return self.estimator_.predict(self.space_.wrapped(points))

@@ -12,6 +12,7 @@ from specavg._random import as_generator
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
 from specavg.baselines._ridge import KernelRidgeBase
 from specavg.groups import Group
+from specavg.groups._given_generators import not_a_group
 from specavg.invariants import default_group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
@@ -34,6 +35,20 @@ class CostError(ValueError):
     def __init__(self, message: str, terms: int) -> None:
         super().__init__(message)
         self.terms = terms
+
+
+def _group_in_use(group: Any, space: Space) -> Group:
+    """The group, or the trivial one; an error for what is given in its place."""
+    if group is None:
+        return default_group(space)
+    if isinstance(group, Space):
+        raise TypeError(
+            f"group must be a specavg Group; got the space {group!r}. The arguments are (kernel, group, alpha): the "
+            "space is that of the kernel, SpectralKernel(space) or VonMisesKernel(space=space)"
+        )
+    if not isinstance(group, Group):
+        raise not_a_group(group)
+    return group
 
 
 @lru_cache(maxsize=8)
@@ -146,7 +161,7 @@ class GroupAveragedKernelRidge(KernelRidgeBase):
         self.max_terms = max_terms
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
-        group = default_group(space) if self.group is None else self.group
+        group = _group_in_use(self.group, space)
         function, self.n_summed_ = averaged_kernel(as_kernel(self.kernel), space, group, n, self.max_terms)
         return function
 
@@ -210,7 +225,7 @@ class RandomlyAveragedKernelRidge(KernelRidgeBase):
         if self.n_elements < 1:
             raise ValueError(f"n_elements must be at least 1; got {self.n_elements!r}")
         if self.elements_ is None:
-            group = default_group(space) if self.group is None else self.group
+            group = _group_in_use(self.group, space)
             rng = as_generator(self.random_state)
             self.elements_ = [space.check_isometry(group.random(rng)) for _ in range(self.n_elements)]
         elements = self.elements_

@@ -41,7 +41,7 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
     >>> canonical(sa.Torus(3), sa.groups.symmetric(3), [[0.5, -0.25, 0.0]])
     array([[-0.25,  0.  ,  0.5 ]])
     """
-    points = wrapped(space, space.check_points(X))
+    points = space.wrapped(space.check_points(X))
     if group_of_columns(space, group) is not None:
         return canonical_points(space, group, points)
     best, value = points, functional(space, points)
@@ -51,18 +51,6 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
         best = np.where(higher[:, None], image, best)
         value = np.where(higher, height, value)
     return best
-
-
-def wrapped(space: Space, X: Array) -> Array:
-    """Periodic columns in the box around zero, others as they are: sorting needs one name for each point."""
-    period = space.column_periods  # infinite where a column has none
-    row, column = np.nonzero(np.abs(X) > period / 2)  # what is inside keeps its bits
-    if not len(row):
-        return X
-    inside = X.copy()
-    turns = X[row, column] / period[column]
-    inside[row, column] = (turns - np.rint(turns)) * period[column]
-    return inside
 
 
 def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
@@ -75,7 +63,7 @@ def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
             group.finite_order,
         )
     for g in listed(group):
-        yield wrapped(space, space.act(g, X))
+        yield space.wrapped(space.act(g, X))
 
 
 def embedded(space: Space, X: Array) -> Array:
@@ -101,7 +89,8 @@ class Canonicalized(MetaRegressor):
 
     Parameters
     ----------
-    estimator : regressor
+    estimator : regressor, optional
+        Default: `KernelRidge` on the space, with a `VonMisesKernel` on box tori and a `SpectralKernel` elsewhere.
     space : Space, optional
         Default: `Torus(n_features)`.
     group : Group, optional

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, functional, orbit, wrapped
+from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, functional, orbit
 from specavg.baselines._kernels import Array, structure_of
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
@@ -76,7 +76,7 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     >>> found.weights.ravel()
     array([0.5, 0.5])
     """
-    points = wrapped(space, space.check_points(X))
+    points = space.wrapped(space.check_points(X))
     if isinstance(space, Torus) and space.is_cubic and isinstance(structure_of(group), Symmetric):
         return _cut_at_each_gap(space, points)
     exact = group_of_columns(space, group) is not None
@@ -112,7 +112,8 @@ class FrameAveraged(MetaRegressor):
 
     Parameters
     ----------
-    estimator : regressor
+    estimator : regressor, optional
+        Default: `KernelRidge` on the space, with a `VonMisesKernel` on box tori and a `SpectralKernel` elsewhere.
     space : Space, optional
         Default: `Torus(n_features)`.
     group : Group, optional

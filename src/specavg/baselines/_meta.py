@@ -8,13 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._kernels import Array
+from specavg.baselines._kernels import Array, VonMisesKernel
 from specavg.baselines._ridge import KernelRidge, SpaceRegressor, training_data
+from specavg.baselines._spectral import SpectralKernel
 from specavg.data._given_data import given_table
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
 from specavg.invariants import default_group
-from specavg.spaces import Space, default_space
+from specavg.spaces import Space, Torus, default_space
 
 
 class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
@@ -46,12 +47,21 @@ class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
         self._fit(self.space_.check_points(points), targets, sample_weight)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         raise NotImplementedError
 
     def _unfitted(self) -> Any:
-        """A copy of the regressor in use."""
-        return KernelRidge() if self.estimator is None else clone(self.estimator)
+        """A copy of the regressor in use: by default a kernel ridge regression on the space itself."""
+        if self.estimator is not None:
+            return clone(self.estimator)
+        box = isinstance(self.space_, Torus) and self.space_.lattice is None
+        return KernelRidge(VonMisesKernel(space=self.space_) if box else SpectralKernel(self.space_))
 
     def _fitted(self, estimator: Any, X: Array, y: Array, weights: Any) -> Any:
         if weights is None:

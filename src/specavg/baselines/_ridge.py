@@ -43,7 +43,9 @@ class SpaceRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n,) or (n, n_outputs)
         """
         check_is_fitted(self)
-        points = validate_data(self, self.space_.as_table(X), reset=False, dtype=np.float64)
+        # Without the space: scikit-learn tells of another number of columns than in fit.
+        table = given_table(None, None, self.space_.as_table(X))
+        points = validate_data(self, table, reset=False, dtype=np.float64)
         return self._predict(self.space_.check_points(points))
 
     def _predict(self, points: Array) -> Array:

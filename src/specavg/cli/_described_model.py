@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from specavg.cli._euler_columns import angles_option
+
 _FEW = 8  # columns that are named
 
 
@@ -60,7 +62,8 @@ def _taken(model: Any) -> str:
     names = getattr(model, "feature_names_in_", None)
     count = getattr(model, "n_features_in_", 0)
     if hasattr(model, "euler_"):
-        return f"3 columns: {', '.join(model.euler_columns_)} (--euler {model.euler_})"
+        names = model.euler_columns_
+        return f"{len(names)} columns: {', '.join(names)} ({angles_option(model.euler_)})"
     if names is None:
         return f"{count} columns"
     return f"{count} columns: {', '.join(str(name) for name in names[:_FEW])}{', ...' * (len(names) > _FEW)}"

@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specavg.cli._euler_columns import add_euler_option, point_columns, points_from_angles
+from specavg.cli._euler_columns import add_euler_option, angles_option, point_columns, points_from_angles
 from specavg.cli._table_options import separated
 from specavg.cli._user_error import UserError
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
@@ -79,7 +79,9 @@ def run(options: argparse.Namespace) -> int:
 def _features(model: Any, table: Table, given: list[str], options: argparse.Namespace) -> list[str]:
     path, count = options.model, point_columns(options.euler, model.basis_.space)
     fitted = getattr(model, "feature_names_in_" if options.euler is None else "euler_columns_", None)
-    names = given or ([str(name) for name in fitted] if fitted is not None else list(table.columns))
+    names = given or list(table.columns if fitted is None else map(str, fitted))
+    # Models of earlier versions may have learnt names with the blanks of a header `h, y`.
+    names = [name if name in table.columns else name.strip() for name in names]
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise UserError(f"{table.path} has no column {missing[0]!r}, which {path} needs")
@@ -88,8 +90,8 @@ def _features(model: Any, table: Table, given: list[str], options: argparse.Name
             f"{path} was fitted on {model.n_features_in_} columns, but {table.path} gives {len(names)}: "
             "choose them with --features"
             if options.euler is None
-            else f"--euler {options.euler} takes three columns, but {table.path} gives {len(names)}: choose them with "
-            "--features"
+            else f"{angles_option(options.euler)} takes {count} columns, but {table.path} gives {len(names)}: choose "
+            "them with --features"
         )
     return names
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from specavg.spaces import Space
 
 _SPACE_HELP = (
-    "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a "
-    "product, A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"
+    "torus:10, torus:10,period=2pi, torus:2,period=24,7, circle, interval, interval:0,1, sphere:3, rotations, "
+    "stiefel:5,2; A*B is a product, A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"
 )
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
@@ -103,6 +103,8 @@ def space_of(text: str) -> Space:
     Product(Torus(2), Power(Sphere(3), 4))
     >>> space_of("torus:2,period=2*pi")
     Torus(2, period=6.283185307179586)
+    >>> space_of("torus:2,period=24,7")
+    Torus(2, period=[24.0, 7.0])
     >>> space_of("(circle * sphere:3)^2")
     Power(Product(Circle(), Sphere(3)), 2)
     >>> space_of("interval:0,1^3")
@@ -132,8 +134,10 @@ def _named_space(text: str) -> Space:
 
     name, values, settings = _parse(text)
     if name == "torus":
-        _expect(text, len(values) == 1 and set(settings) <= {"period"}, "torus:10 or torus:10,period=1")
-        return spaces.Torus(_columns(values[0], text), period=_number(settings.get("period", "2"), text))
+        wanted = "torus:10, torus:10,period=1, or torus:2,period=24,7 with a period for each coordinate"
+        _expect(text, len(values) == 1 and set(settings) <= {"period"}, wanted)
+        periods = [_number(value, text) for value in settings.get("period", "2").split(",")]
+        return spaces.Torus(_columns(values[0], text), period=periods if len(periods) > 1 else periods[0])
     if name == "sphere":
         _expect(text, len(values) == 1 and not settings, "sphere:3")
         return spaces.Sphere(_columns(values[0], text))
@@ -286,9 +290,10 @@ def _split(text: str, mark: str) -> list[str]:
 
 def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:
     name, _, rest = text.strip().partition(":")
-    parts = [part.strip() for part in rest.split(",") if part.strip()]
-    settings = {key.strip(): value.strip() for key, mark, value in (part.partition("=") for part in parts) if mark}
-    return name.strip().lower(), [part for part in parts if "=" not in part], settings
+    first, *others = re.split(r",?\s*(\w+)\s*=", rest)  # what follows a setting belongs to it: period=24,7
+    values = [part.strip() for part in first.split(",") if part.strip()]
+    settings = {key: value.strip(" ,") for key, value in zip(others[::2], others[1::2], strict=True)}
+    return name.strip().lower(), values, settings
 
 
 def _expect(text: str, fits: bool, example: Any) -> None:

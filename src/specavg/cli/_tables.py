@@ -18,7 +18,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._atomic import is_pipe
 from specavg._config import settings
-from specavg.cli._euler_columns import points_from_angles
+from specavg.cli._euler_columns import point_width, points_from_angles
 from specavg.cli._user_error import UserError
 from specavg.data._streaming import Stream
 
@@ -112,7 +112,7 @@ def _open_csv(path: Path) -> Table:
     with _reading(path, "CSV"):
         # As they are written: a second column of one name would be given another.
         first = pandas.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False)
-        header = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
+        header = _without_blanks([str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns])
     _check_header(path, [str(name) for name in first.iloc[0]])
 
     # Up to pandas 2 the default parser may be wrong in the last bit.
@@ -134,6 +134,7 @@ def _open_csv(path: Path) -> Table:
                 warnings.simplefilter("ignore", pandas.errors.DtypeWarning)  # words among numbers are found below
                 warnings.simplefilter("error", pandas.errors.ParserWarning)
                 for frame in reader:
+                    frame.columns = header
                     yield frame[columns]
         except pandas.errors.ParserWarning:
             raise UserError(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
@@ -157,6 +158,12 @@ class _Trimmed(io.TextIOBase):
                 first, self._started = not self._started, True
                 return re.sub(r"\A(?: *[\r\n])+", "", kept) if first else kept
         return ""
+
+
+def _without_blanks(names: list[str]) -> list[str]:
+    """Names as they are meant in a header `h, y`: without blanks around them, unless these tell two names apart."""
+    stripped = [name.strip() for name in names]
+    return stripped if len(set(stripped)) == len(names) else names
 
 
 def _check_header(path: Path, names: list[str]) -> None:
@@ -226,8 +233,14 @@ def split_columns(
             raise UserError(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
     chosen = features or [name for name in table.columns if name not in others]
     if len(chosen) != count:
+        from specavg.spaces import Sphere
+
         angles = "; three Euler angles are told by --euler" if len(chosen) == 3 and count == 9 else ""
-        whose = f"points of {space!r} have" if count == space.n_features else "Euler angles are"
+        if len(chosen) == 2 and space == Sphere(3):
+            angles = "; longitude and latitude are told by --lonlat"
+        whose = "Euler angles are" if count == 3 else "longitude and latitude are"
+        if count == space.n_features:
+            whose = f"points of {space!r} have"
         learnt = "" if targets else "; without --target all columns are those of points"
         raise UserError(
             f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but {whose} "
@@ -237,7 +250,7 @@ def split_columns(
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [name if name.isprintable() else repr(name) for name in names[:12]]
+    shown = [name if name.isprintable() and name == name.strip() else repr(name) for name in names[:12]]
     return ", ".join(shown) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
 
 
@@ -257,8 +270,8 @@ class TableStream(Stream):
         self.rows = table.rows
         if self.rows == 0:
             raise UserError(f"{table.path} has no rows")
-        self.n_features = len(features) if euler is None else 9
-        self.feature_names = features if euler is None else None  # matrices have no names
+        self.n_features = len(features) if euler is None else point_width(euler)
+        self.feature_names = features if euler is None else None  # what angles are turned into has no names
         self.outputs = () if len(targets) <= 1 else (len(targets),)
         self._table, self._features, self._targets, self._done, self._euler = table, features, targets, done, euler
         self._weights = [] if weights is None else [weights]

@@ -24,6 +24,7 @@ from specavg.data._given_data import (
     given_targets,
     question_order,
     question_periods,
+    question_resolution,
     question_unit,
 )
 from specavg.data._streaming import Stream, is_dask, stream_of
@@ -99,8 +100,13 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The invariant basis within the time that a default may take."""
         return self._basis(cutoff, order, BASIS_SECONDS)
 
-    def _take_basis(self, basis: InvariantBasis) -> None:
-        """Work with `basis` from now on, and forget the sums over earlier data."""
+    def _take_basis(self, basis: InvariantBasis, *, order_is_chosen: bool = False) -> None:
+        """Work with `basis` from now on, and forget the sums over earlier data.
+
+        Its order is questioned where the data have not chosen it: once for a basis, since pieces of data share one.
+        """
+        if not order_is_chosen and basis is not getattr(self, "basis_", None):
+            question_resolution(basis)
         self.basis_, self.cutoff_ = basis, basis.cutoff
         vars(self).pop("moments_", None)
 

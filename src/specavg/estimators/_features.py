@@ -46,6 +46,10 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
     The constant is left out: models have an intercept. Columns are orthonormal under the uniform probability
     measure, eigenvalues increasing; nothing is learned from the data, so folds share one basis.
 
+    Nor is the unit of a column learned: of hours (period 24) beside days of the year (period 365.25) the default
+    functions have frequency 1 of the hours at most, and 16 of the days. A warning says so. Divide each column by its
+    period and take period=1, or give ``order=ByType(balanced=True)``, of `specavg.invariants`.
+
     Examples
     --------
     >>> import specavg as sa

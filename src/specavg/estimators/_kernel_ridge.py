@@ -204,13 +204,18 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             # Some of the rows choose the functions and a few spectra; all rows choose among these, and the penalty.
             searched = searched_basis(self._bases(data.points, order, cutoff)[:only], data, candidates_of, alpha)
             basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
+<<<<<<< HEAD
             self._take_basis(basis)
             problem = data.problem(basis, searched.features, candidates, alpha)
             fit = self._solved(problem, candidates, alpha)
+=======
+            self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
+            fit = self._solved(data.problem(basis, searched.features, candidates, alpha), candidates, alpha)
+>>>>>>> w-wrap
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
                 basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
                 basis, fit = grown(data, basis, fit, basis_at, self._candidates)
-                self._take_basis(basis)
+                self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             self._keep(fit.of_weights(unit), outputs, None)
             if not question_vectors(basis, outputs, self.loo_error_):
                 self._question_error(points, targets, data.count, data.count, problem.shared)
@@ -235,7 +240,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             bound = min(search.score for _, search in searches) + _limits.BEHIND
             found = [(basis, search.best(alpha)) for basis, search in searches if search.score <= bound]
             basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
-            self._take_basis(basis)
+            self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             fit = self._solved(data.problem(basis, ratio), candidates, alpha)
             self._keep(fit.of_weights(unit), (), len(data.points))
             self.gradient_noise_variance_ = self.noise_variance_ / ratio**2

@@ -52,7 +52,8 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
     Attributes
     ----------
     estimator_ : regressor
-        The fitted regressor that was symmetrised; `predict` does not use it.
+        The fitted regressor that was symmetrised; `predict` does not use it. It was fitted on points with periodic
+        columns in [−p/2, p/2), p their period, whatever range the data had, and knows that range only.
     basis_ : InvariantBasis
     coef_ : ndarray of shape (basis_.dim,) or (basis_.dim, n_outputs)
     cutoff_ : Cutoff
@@ -142,7 +143,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
         self._take_basis(affordable_basis(self._basis_in_time, target) if given is None else self._basis(given))
         self.basis_.check_points(points)
         inner: Any = clone(self.estimator)
-        self.estimator_ = inner.fit(points, targets, **routed)
+        self.estimator_ = inner.fit(self.basis_.space.wrapped(points), targets, **routed)
         rule, check = islice(quadratures(self.basis_, int(self.n_nodes)), 2)
         coefficients, other = (_expansion(self.basis_, r, self.estimator_) for r in (rule, check))
         distance = np.sqrt(np.mean(np.sum((coefficients - other) ** 2, axis=0)))
@@ -179,7 +180,7 @@ def _routed(owner: Symmetrized, params: dict[str, Any]) -> dict[str, Any]:
 
 def _expansion(basis: InvariantBasis, rule: Rule, model: Any) -> Array:
     """The coefficients of `model` on the invariant functions."""  # (dim, q)
-    values = np.asarray(model.predict(rule.points), dtype=float).reshape(len(rule.points), -1)
+    values = np.asarray(model.predict(basis.space.wrapped(rule.points)), dtype=float).reshape(len(rule.points), -1)
     if not rule.random:
         return basis.correlate(rule.points, rule.weights[:, None] * values)
     if len(values) < 2 * basis.dim:

@@ -51,14 +51,41 @@ class Points(Immutable, abc.ABC):
         """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
         return np.full(self.n_features, np.inf)
 
+    def wrapped(self, X: Array) -> Array:
+        """Checked points with each periodic column in [−p/2, p/2), p its period; other columns as they are.
+
+        One name for each point, for whatever knows nothing of periods: a foreign model, a sort. Numbers that lie in
+        this range keep their bits.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> sa.Torus(1, period=24).wrapped(np.array([[23.0], [12.0], [-1.0]])).ravel()
+        array([ -1., -12.,  -1.])
+        """
+        period = self.column_periods
+        turns = X / period
+        row, column = np.nonzero((turns < -0.5) | (turns >= 0.5))
+        if not len(row):
+            return X
+        inside = X.copy()
+        moved = turns[row, column]
+        inside[row, column] = (moved - np.floor(moved + 0.5)) * period[column]
+        return inside
+
     def as_table(self, X: Any) -> Any:
-        """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
+        """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone.
+
+        Axes of size 1 at the end may be left out.
+        """
         if hasattr(X, "as_matrix"):  # SciPy's rotations
             return np.reshape(X.as_matrix(), (-1, 9))
         shape = tuple(getattr(X, "shape", ()))
         if len(shape) <= 2:
             return X
-        if shape[1:] != self.shape:  # also where it has as many numbers: they would be taken in another order
+        left_out = self.shape[len(shape) - 1 :]
+        # Another shape with as many numbers would be taken in another order.
+        if shape[1:] + left_out != self.shape or any(size != 1 for size in left_out):
             raise self._wrong_shape(shape)
         return np.reshape(X, (len(X), self.n_features))
 
@@ -86,7 +113,11 @@ class Points(Immutable, abc.ABC):
             bad = ~np.isfinite(points).all(axis=1)
             if bad.any():
                 row = int(bad.argmax())
-                raise ValueError(f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row})")
+                column = int((~np.isfinite(points[row])).argmax())
+                raise ValueError(
+                    f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row}), "
+                    f"there in column {column}"
+                )
         errors = self._membership_error(points)
         if errors is not None and len(errors):
             row = int(errors.argmax())

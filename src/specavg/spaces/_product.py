@@ -13,6 +13,7 @@ import numpy as np
 
 from specavg._arrays import Array, block_diagonal
 from specavg._config import require_memory
+from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series
 from specavg.functions._functions import Functions
@@ -50,7 +51,9 @@ class Product(Space):
 
     def __init__(self, *factors: Space) -> None:
         if not factors or not all(isinstance(factor, Space) for factor in factors):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"Product needs one or more spaces; got {factors!r}")
+            listed = len(factors) == 1 and isinstance(factors[0], list | tuple)
+            how = "; its factors are arguments, no list: Product(A, B), or Product(*factors)" if listed else ""
+            raise ValueError(f"Product needs one or more spaces; got {shown(factors[0] if listed else factors)}{how}")
         self._factors = self._key = factors
         self._ends = np.cumsum([0, *(factor.n_features for factor in factors)])
 
@@ -153,6 +156,8 @@ class Product(Space):
         return Factors(tuple(factor.identity for factor in self._factors))
 
     def check_isometry(self, g: Isometry) -> Isometry:
+        if g.is_identity and g.size == self.n_features:  # the element of the trivial group, which is the default
+            return self.identity
         if not isinstance(g, Factors):
             raise ValueError(
                 f"{g!r} does not act on {self!r} factor by factor: write isometries.factors([g1, g2, ...]), and for a "

@@ -43,7 +43,8 @@ class Sphere(Space):
     -----
     The eigenspace of degree k has eigenvalue k(k + d − 2). Its basis is the usual tree of Gegenbauer
     polynomials: one coordinate is split off at a time, and Y(x) = p(x_d) · Y'(x_1, …, x_{d−1}) with Y' a
-    *solid* harmonic, so that no angle and no pole ever appears.
+    *solid* harmonic, so that no angle and no pole ever appears. `directions_from_lonlat` of `specavg.spaces` makes
+    points of `Sphere(3)` of longitude and latitude.
 
     Examples
     --------
@@ -146,6 +147,10 @@ class Sphere(Space):
 
     def _membership_error(self, X: Array) -> Array:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
+
+    def _shape_advice(self, shape: tuple[int, ...]) -> str:
+        two_angles = self._d == 3 and shape == (2,)
+        return ". spaces.directions_from_lonlat makes them of longitude and latitude" if two_angles else ""
 
     def _remedy(self, points: Array) -> str:
         remedy, zero = "Points of a sphere are unit vectors: divide each row by its norm.", ~points.any(axis=1)

@@ -70,6 +70,10 @@ class Torus(Space):
     Eigenfunctions are √2 cos 2πk·u and √2 sin 2πk·u, u the point in periods, one pair for each ±k of Z^d;
     the eigenvalue is 4π² kᵀM⁻¹k with M the metric (on [−1, 1)^d: π²|k|²).
 
+    Sides are lengths in one unit. Columns in different units (hours of period 24 beside days of period 365.25) make
+    frequency 1 of the one come with frequency 15 of the other in the order of eigenvalues: divide each column by its
+    period and take period=1, or take the order ``ByType(balanced=True)``.
+
     In a skewed basis of a lattice fractional coordinates lose digits, whatever is done with them: where a short basis
     differs by integers of size s, rounding moves a point by s · 10⁻¹⁶ of a period, and functions are invariant to about
     2π|k| s · 10⁻¹⁶ (8 · 10⁻¹⁰ was measured at s = 10⁶). A short basis loses none.

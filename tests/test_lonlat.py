@@ -1,0 +1,59 @@
+"""Longitude and latitude as points of the sphere."""
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg.spaces import directions_from_lonlat, lonlat_from_directions
+
+PLACES = np.random.default_rng(0).uniform([-180, -90], [180, 90], (200, 2))
+
+
+def great_circle(a, b):
+    """The angle between two places in degrees, by the haversine formula."""
+    (lon1, lat1), (lon2, lat2) = np.deg2rad(a).T, np.deg2rad(b).T
+    h = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
+    return 2 * np.arcsin(np.sqrt(h))
+
+
+def test_angles_between_directions_are_great_circles():
+    X = sa.Sphere(3).check_points(directions_from_lonlat(PLACES))
+    cosines = np.einsum("ni,ni->n", X, np.roll(X, 1, axis=0))
+    np.testing.assert_allclose(np.arccos(cosines), great_circle(PLACES, np.roll(PLACES, 1, axis=0)), atol=1e-9)
+
+
+@pytest.mark.parametrize("degrees", [True, False])
+def test_places_come_back(degrees):
+    places = PLACES if degrees else np.deg2rad(PLACES)
+    turn = 360 if degrees else 2 * np.pi
+    X = directions_from_lonlat(places + np.array([turn, 0]), degrees=degrees)
+    np.testing.assert_allclose(lonlat_from_directions(3 * X, degrees=degrees), places, atol=1e-11)
+
+
+def test_east_is_to_the_right_of_north():
+    X = directions_from_lonlat([[0, 0], [1, 0], [0, 1]])
+    assert np.linalg.det([X[0], X[1] - X[0], X[2] - X[0]]) > 0  # up, east, north
+
+
+@pytest.mark.parametrize(
+    "lonlat, degrees, said",
+    [
+        ([[52.5, 13.4], [-33.9, 151.2]], True, r"1 of 2 do not, the first of them 151.2 in row 1.*X\[:, ::-1\]"),
+        ([[100.0, 91.0]], True, "between −90 and 90 degrees.*Is the second column"),
+        ([[13.4, 52.5]], False, "between −1.5708 and 1.5708 radians.*leave out degrees=False"),
+        ([[1.0, 2.0, 3.0]], True, r"shape \(n, 2\).*got \(1, 3\)"),
+        ([[1.0, np.nan]], True, "1 of 1 places have NaN"),
+    ],
+)
+def test_what_is_no_latitude_is_refused(lonlat, degrees, said):
+    with pytest.raises(ValueError, match=said):
+        directions_from_lonlat(lonlat, degrees=degrees)
+
+
+def test_two_columns_on_the_sphere_are_told_how_they_become_points():
+    with pytest.raises(ValueError, match="directions_from_lonlat makes unit vectors"):
+        sa.InvariantKernelRidge(sa.Sphere(3)).fit(PLACES, PLACES[:, 0])
+    with pytest.raises(ValueError, match="directions_from_lonlat makes them"):
+        sa.Sphere(3).check_points(PLACES)
+    with pytest.raises(ValueError, match=r"shape \(n, 3\); got \(200, 2\)"):
+        lonlat_from_directions(PLACES)
