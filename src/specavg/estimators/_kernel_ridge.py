@@ -204,14 +204,9 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             # Some of the rows choose the functions and a few spectra; all rows choose among these, and the penalty.
             searched = searched_basis(self._bases(data.points, order, cutoff)[:only], data, candidates_of, alpha)
             basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
-<<<<<<< HEAD
-            self._take_basis(basis)
+            self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             problem = data.problem(basis, searched.features, candidates, alpha)
             fit = self._solved(problem, candidates, alpha)
-=======
-            self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
-            fit = self._solved(data.problem(basis, searched.features, candidates, alpha), candidates, alpha)
->>>>>>> w-wrap
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
                 basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
                 basis, fit = grown(data, basis, fit, basis_at, self._candidates)
