@@ -18,8 +18,8 @@ from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
 _MOST_ROWS = 10_000  # eigenspaces that a plan lists: 4 s on Torus(3) under hyperoctahedral(3), where counting is slow
-# Seconds, by forecasts, for which eigenspaces are solved where nothing else tells whether `max_invariant_dim` is reached:
-# as long as a plan may take without being noticed.
+# Seconds, by forecasts, for which eigenspaces are solved where nothing else tells when `max_invariant_dim` is reached:
+# a plan should not keep one waiting longer.
 _SOLVED_SECONDS = 1.0
 _SHOWN = 12  # rows that a plan prints, the last of them included
 

@@ -44,7 +44,7 @@ class NullSpace(FixedVectorSolver):
         # axis on Sphere(2) and sign_flips(1) on Interval(), m = 1 and 2 of degrees up to 7,000, 0.1 ms each; one field
         # on Sphere(4), m up to 441, 5 s for 3,300 functions.
         matrices = 1 + len(self.group.generators) + 25 * len(self.group.fields)
-        return QUICK + 5e-5 * m + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
+        return QUICK * min(1 + m, 10) + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
 
     def _of_parts(self, eigenspace: Eigenspace) -> float:
         """A forecast of the time that the matrices of one part take, which those of products are made of."""
