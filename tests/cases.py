@@ -182,6 +182,12 @@ CASES = [
     case(sa.Power(sa.Sphere(3), 2), groups.diagonal, groups.orthogonal(3), 2, max_functions=100),
     case(sa.Power(sa.Sphere(3), 3), groups.joined, groups.diagonal(groups.orthogonal(3), 3), groups.symmetric(3)),
     case(sa.Power(sa.Sphere(3), 3), groups.diagonal, groups.special_orthogonal(3), 3, max_functions=120),
+    case(
+        sa.Power(sa.Sphere(3), 3),
+        groups.joined,
+        groups.diagonal(groups.special_orthogonal(3), 3),
+        groups.direct_product(groups.symmetric(2), groups.symmetric(1)),
+    ),
     case(sa.Power(sa.Circle(), 3), groups.joined, groups.diagonal(groups.shifts([1]), 3), groups.symmetric(3)),
     case(sa.Power(sa.Sphere(3), 2), groups.wreath, groups.point_group("C∞"), 2),
     case(sa.Sphere(4), groups.orthogonal, 4, order="few coordinates"),

@@ -9,6 +9,7 @@ import specavg as sa
 from specavg import groups
 from specavg.invariants import Cutoff
 from specavg.invariants._building import _long_ones_announced
+from specavg.invariants.solvers._null_space import NullSpace
 from specavg.spaces import Eigenspace
 
 SPACES = {
@@ -136,3 +137,14 @@ def test_an_eigenspace_that_takes_days_is_refused_after_those_before_it():
     assert next(listed) is spaces[0]
     with pytest.raises(ValueError, match="of 11 functions, would take 28 hours"):
         next(listed)
+
+
+@pytest.mark.parametrize("kind, value", [("max_eigenvalue", 48.0), ("max_dim", 150.0)])
+def test_every_cutoff_says_what_takes_long(kind, value, monkeypatch):
+    """The sum of the forecasts, in minutes: none of the eigenspaces takes long alone."""
+    R = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    group = groups.Group([R @ np.diag([1.0, 1.0, -1.0, -1.0]) @ R.T])
+    monkeypatch.setattr(NullSpace, "seconds", lambda self, V: 30.0)
+    with pytest.warns(UserWarning, match=f"{kind}={value:g} would take about 3.5 minutes .* 7 eigenspaces of up to 49"):
+        basis = sa.invariant_basis(sa.Sphere(4), group, **{kind: value})
+    assert len(basis.table) == 7

@@ -43,3 +43,46 @@ def test_a_plan_of_what_nobody_could_do_takes_no_time():
     assert plan.memory > 1e12
     with pytest.raises(ValueError, match="give a cutoff"):
         sa.invariants.plan(sa.Torus(2))
+
+
+def test_totals_are_those_of_the_basis_beyond_two_thousand_eigenspaces():
+    """Frequencies in a disc of radius 100, and those with 0 ≤ k₂ ≤ k₁."""
+    k = np.arange(-100, 101)
+    inside = k[:, None] ** 2 + k**2 <= 10_000
+    wedge = inside & (k >= 0) & (k[:, None] >= k)
+    plan = sa.invariants.plan(sa.Torus(2, period=2 * np.pi), groups.hyperoctahedral(2), max_eigenvalue=1e4)
+    assert (plan.total_dim, plan.dim) == (inside.sum(), wedge.sum())
+    assert plan.complete
+    assert not plan.cut
+    assert "total" in str(plan)
+
+
+def test_a_plan_that_ends_early_says_so(monkeypatch):
+    monkeypatch.setattr("specavg.invariants._plan._MOST_ROWS", 20)
+    plan = sa.invariants.plan(sa.Circle(), groups.dihedral(5), max_eigenvalue=1e4)
+    assert plan.cut
+    assert not plan.complete
+    assert len(plan.rows) == 20
+    assert "at least" in str(plan)
+    assert "ends here, after 20 eigenspaces; the basis has more" in str(plan)
+    assert "total" not in str(plan)
+
+
+def test_cheap_eigenspaces_are_solved_where_a_number_of_invariants_is_asked_for():
+    """Most eigenspaces of few waves have more invariants than m/|G|, here a billion times as many."""
+    group = groups.joined(groups.sign_flips(10), groups.symmetric(10))
+    plan = sa.invariants.plan(sa.Torus(10), group, max_invariant_dim=11)
+    basis = sa.invariant_basis(sa.Torus(10), groups.hyperoctahedral(10), max_invariant_dim=11)
+    assert (plan.total_dim, plan.dim) == (basis.total_dim, basis.dim)
+    assert plan.complete
+
+
+def test_a_plan_by_the_order_of_the_group_says_so(monkeypatch):
+    R = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    half_turn = groups.Group([R @ np.diag([1.0, 1.0, -1.0, -1.0]) @ R.T])
+    assert sa.invariants.plan(sa.Sphere(4), half_turn, max_invariant_dim=100).complete
+    monkeypatch.setattr("specavg.invariants._plan._SOLVED_SECONDS", 0.0)
+    plan = sa.invariants.plan(sa.Sphere(4), half_turn, max_invariant_dim=100)
+    assert not plan.complete
+    assert not plan.cut
+    assert "taken for 1/|G| of the functions" in str(plan)

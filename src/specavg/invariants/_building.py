@@ -31,7 +31,7 @@ _SAMPLED_AT_LEAST = 32  # eigenspaces: fewer do not tell the power of their grow
 _MOST_EIGENSPACES = 1_000_000  # in a basis: each takes 15 µs and 1.2 kB on a circle, where they are cheapest
 _MOST_FUNCTIONS = 1e7  # in a basis: their coefficients take 80 MB, and a prediction at one point as many products
 _LONGEST = 86_400.0  # seconds of a forecast, which is right to a factor of ten: longer work takes hours at least
-_ANNOUNCED = 60.0  # seconds of a forecast from which on a search for a number of functions says what it will take
+_ANNOUNCED = 60.0  # seconds of a forecast from which on a search says what it will take
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 _BARREN_SECONDS = 120.0  # by forecasts, for the same: the seven degrees of E8 before its first invariant take less
 
@@ -235,12 +235,17 @@ def _solutions_up_to(
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
         if wanted:  # constants carry no tangent fields
             resolver.check_memory(max(wanted, key=lambda V: V.dim))
+        if not quiet:
+            _announce(wanted, resolver, cutoff)
         yield from resolver.solutions(iter(wanted))
         return
     total, barren, seconds = 0, 0, 0.0
     most = cutoff.most
     if cutoff.kind == "max_dim":
-        eigenspaces = up_to_dim(eigenspaces, most)
+        listed = list(up_to_dim(eigenspaces, most))
+        if not quiet:
+            _announce(listed, resolver, cutoff)
+        eigenspaces = iter(listed)
     elif not quiet:
         eigenspaces = _long_ones_announced(eigenspaces, resolver, cutoff)
     for solution in resolver.solutions(eigenspaces):
@@ -257,9 +262,23 @@ def _solutions_up_to(
                 return
             raise ValueError(
                 f"the {barren} eigenspaces up to eigenvalue {V.eigenvalue:.6g} after the last invariant function "
-                f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
-                "Use max_eigenvalue or max_dim."
+                f"have none, and take {seconds:.2g} s by forecasts: max_invariant_dim={cutoff.value:g} may lie out of "
+                f"reach ({total} found). Use max_eigenvalue or max_dim, which go as far as you say."
             )
+
+
+def _announce(wanted: Sequence[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> None:
+    """Say what a cutoff will take, where its eigenspaces are known and it takes long."""
+    if resolver.is_closed:  # takes milliseconds for each, and there may be a million of them
+        return
+    seconds = sum(map(resolver.seconds, wanted))
+    if seconds > _ANNOUNCED:
+        warnings.warn(
+            f"{cutoff.kind}={cutoff.value:g} would take about {seconds / 60:.2g} minutes by forecasts: it has "
+            f"{len(wanted)} eigenspaces of up to {max(V.dim for V in wanted)} functions. sa.invariants.plan lists "
+            f"them. Lower {cutoff.kind} for a shorter search.",
+            stacklevel=2,
+        )
 
 
 def _long_ones_announced(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Eigenspace]:

@@ -17,7 +17,10 @@ from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
-_MOST_ROWS = 2_000  # eigenspaces that a plan lists: 2 s on Torus(3) under hyperoctahedral(3), where counting is slow
+_MOST_ROWS = 10_000  # eigenspaces that a plan lists: 4 s on Torus(3) under hyperoctahedral(3), where counting is slow
+# Seconds, by forecasts, for which eigenspaces are solved where nothing else tells when `max_invariant_dim` is reached:
+# a plan should not keep one waiting longer.
+_SOLVED_SECONDS = 1.0
 _SHOWN = 12  # rows that a plan prints, the last of them included
 
 
@@ -32,7 +35,7 @@ class PlanRow:
     solver : str
         The solver that would be asked first.
     invariant_dim : int or None
-        As in `Row` where a closed form or a character gives it; None where only solving tells.
+        As in `Row` where a closed form or a character gives it, or where it was solved; None where only solving tells.
     memory : float
         Working memory of the solver, in bytes.
     seconds : float
@@ -66,8 +69,12 @@ class Plan:
     rows : tuple of PlanRow
         One row per eigenspace.
     complete : bool
-        Whether the rows end where the basis would. Where invariants are not counted beforehand, `max_invariant_dim` is
-        compared with m_λ/|G|, and the basis may end a little earlier or later; a plan of very many rows is cut off.
+        Whether the rows end where the basis would. `max_invariant_dim` needs the invariants of every eigenspace: where
+        they are not counted beforehand, eigenspaces are solved for a second, by forecasts, and from there on m_λ/|G|
+        stands for them: the basis may end earlier or later.
+    cut : bool
+        Whether the plan ends before the basis does, after 10,000 eigenspaces: the totals are then those of the rows,
+        and the basis has more.
 
     Examples
     --------
@@ -90,6 +97,7 @@ class Plan:
     solver: str
     rows: tuple[PlanRow, ...] = field(repr=False)
     complete: bool = True
+    cut: bool = False
 
     @property
     def total_dim(self) -> int:
@@ -127,8 +135,15 @@ class Plan:
         if not few:
             lines += [f"  ... {len(self.rows) - _SHOWN} more eigenspaces ...", _row_line(self.rows[-1])]
         dim = "?" if self.dim is None else str(self.dim)
-        total = _line("total", _whole(self.total_dim), dim, "", human_size(self.memory), f"{self.seconds:.4f}")
-        return "\n".join([*lines, total])
+        name = "at least" if self.cut else "total"
+        lines.append(_line(name, _whole(self.total_dim), dim, "", human_size(self.memory), f"{self.seconds:.4f}"))
+        if self.cut:
+            lines.append(f"  The plan ends here, after {len(self.rows)} eigenspaces; the basis has more.")
+        elif not self.complete:
+            lines.append(
+                "  Invariants marked ? are taken for 1/|G| of the functions: the basis may end before or after."
+            )
+        return "\n".join(lines)
 
 
 def plan(
@@ -164,11 +179,13 @@ def plan(
     resolver = Resolver(space, group, solver)
     most = cutoff.most
     rows: list[PlanRow] = []
-    reached, exact, ended = 0.0, True, False  # what the cutoff bounds, up to the last eigenspace
+    reached, exact, ended, left = 0.0, True, False, _SOLVED_SECONDS  # reached: what the cutoff bounds, up to here
     for V in islice(within_reach(space.ordered(by), resolver, cutoff, solved=False), _MOST_ROWS):
         chosen = next(resolver.solvers(V))
-        count = resolver.count(V)
+        count, seconds, memory = resolver.count(V), chosen.seconds(V), chosen.memory(V)
         if cutoff.kind == "max_invariant_dim":
+            if count is None and exact and seconds <= left and memory <= settings().memory_limit:
+                count, left = resolver.solve(V).invariant_dim, left - seconds
             exact = exact and count is not None
             reached += V.dim / group_order(group) if count is None else count
         else:
@@ -176,11 +193,11 @@ def plan(
         ended = reached > most
         if ended:
             break
-        rows.append(PlanRow(V.eigenvalue, V.dim, chosen.name, count, chosen.memory(V), chosen.seconds(V)))
+        rows.append(PlanRow(V.eigenvalue, V.dim, chosen.name, count, memory, seconds))
         ended = cutoff.kind == "max_invariant_dim" and reached >= cutoff.value
         if ended:
             break
-    return Plan(space, group, cutoff, by, solver, tuple(rows), complete=ended and exact)
+    return Plan(space, group, cutoff, by, solver, tuple(rows), complete=ended and exact, cut=not ended)
 
 
 @dataclass(frozen=True)

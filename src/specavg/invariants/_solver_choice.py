@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import inf
@@ -11,6 +12,7 @@ from specavg._config import human_size, require_memory, settings
 from specavg.groups import Group, Representation
 from specavg.invariants._one_orbit import is_one_orbit
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
+from specavg.invariants.solvers._copies_exchanged import CopiesExchanged
 from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor, FactorsAndOutputs
@@ -56,6 +58,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     ExponentOrbits,
     AxisThenNullSpace,
     CopiesTogether,
+    CopiesExchanged,
     NullSpace,
 )
 
@@ -151,15 +154,15 @@ class Resolver:
     def _sorted(self, eigenspace: Eigenspace, *, closed: bool) -> list[Solver[Any]]:
         """The solvers that suit an eigenspace, preferred and fast ones first.
 
-        A single solver is not asked for its time. The answer for the last eigenspace is kept: a forecast asks for it,
-        and then the solution.
+        A solver that is alone in its preference is not asked for its time. The answer for the last eigenspace is kept:
+        a forecast asks for it, and then the solution.
         """
         latest, found = self._latest.get(closed, (None, []))
         if latest is not eigenspace:
             kinds = self._closed_forms if closed else self._others
             found = [solver for solver in kinds if solver.suits(eigenspace)]
-            if len(found) > 1:
-                found.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))
+            alike = Counter(solver.preference for solver in found)  # others are not compared by their times
+            found.sort(key=lambda s: (s.preference, s.seconds(eigenspace) if alike[s.preference] > 1 else 0.0))
             self._latest[closed] = (eigenspace, found)
         return found
 

@@ -14,7 +14,12 @@ from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, StoringSolver, eigenspace_below, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
-from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
+from specavg.invariants.solvers._types_of_copies import (
+    Slots,
+    TypesOfCopies,
+    copies_move_together,
+    types_of_copies,
+)
 from specavg.spaces import Eigenspace, Power, Space
 
 # The invariants of each type, as columns of coefficients of its tensor products.
@@ -47,7 +52,7 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
             number = self._types.count(slots)
             if number is None:
                 return None
-            found += number * sum(1 for _ in self._types.arrangements(slots))
+            found += number * self._types.arrangement_count(slots)
         return found
 
     def memory(self, eigenspace: Eigenspace) -> float:
@@ -75,7 +80,7 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
     def _solution(
         self, eigenspace: Eigenspace, vectors: list[Array], residual: float = 0.0, gap: float = np.inf, entries: int = 0
     ) -> Solution[TypeVectors]:
-        arrangements = [len(list(self._types.arrangements(slots))) for slots in self._slots(eigenspace)]
+        arrangements = map(self._types.arrangement_count, self._slots(eigenspace))
         count = sum(Q.shape[1] * number for Q, number in zip(vectors, arrangements, strict=True))
         arrays = {f"Q{i}": Q for i, Q in enumerate(vectors)}
         return Solution(eigenspace, count, self, tuple(vectors), residual, gap, entries, arrays)
@@ -96,11 +101,12 @@ class CopiesTogether(_TypeByType):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        self._types = TypesOfCopies(space, known(copies_move_together(space, group)))
+        self._types = types_of_copies(space, group)
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return copies_move_together(space, group) is not None
+        together = copies_move_together(space, group)
+        return together is not None and not together.permutations
 
     def functions(self, solutions: Sequence[Solution[TypeVectors]]) -> Functions:
         return self._types.functions(self._kept(solutions))
@@ -117,7 +123,8 @@ class CopiesAndOutputsTogether(_TypeByType, OutputSolver[TypeVectors]):
 
     @classmethod
     def fits(cls, space: Space, output: Representation) -> bool:
-        return copies_move_together(space, output.group, output) is not None
+        together = copies_move_together(space, output.group, output)
+        return together is not None and not together.permutations
 
     def _below(self, eigenspace: Eigenspace) -> Eigenspace:
         return eigenspace_below(eigenspace)

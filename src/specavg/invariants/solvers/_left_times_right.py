@@ -236,9 +236,34 @@ def fixed_by_classes(matrices: Sequence[Any], classes: Sequence[tuple[int, int]]
            [0.7071, 0.    ],
            [0.    , 0.7071]])
     """
+    found = fixed_by_moves([_moves(D, classes) for D in matrices], classes)
+    Q = found.basis
+    residual = max(float(np.linalg.norm(D @ Q - Q, axis=0).max(initial=0.0)) for D in matrices)
+    return FixedSpace(Q, "null space", found.gap, residual)
+
+
+def fixed_by_moves(moves: Sequence[Sequence[tuple[int, Array]]], classes: Sequence[tuple[int, int]]) -> FixedSpace:
+    """The vectors that all moves fix, certified as in `null_space`.
+
+    Parameters
+    ----------
+    moves : sequence of sequence of (int, ndarray)
+        For each move, the class that each class goes to, and the orthogonal block that takes it there.
+    classes : sequence of (int, int)
+        From where to where each class of basis vectors goes; together they are all.
+
+    Examples
+    --------
+    >>> turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> back_and_forth = [(1, turn), (0, turn.T)]
+    >>> fixed_by_moves([back_and_forth], [(0, 2), (2, 4)]).basis.round(4)
+    array([[ 0.7071,  0.    ],
+           [ 0.    ,  0.7071],
+           [ 0.    , -0.7071],
+           [ 0.7071,  0.    ]])
+    """
     m = classes[-1][1]
-    moves = [_moves(D, classes) for D in matrices]
-    gap, columns = np.inf, [np.zeros((m, 0))]
+    gap, residual, columns = np.inf, 0.0, [np.zeros((m, 0))]
     left = set(range(len(classes)))
     while left:
         first = min(left)
@@ -255,14 +280,12 @@ def fixed_by_classes(matrices: Sequence[Any], classes: Sequence[tuple[int, int]]
                     around.append(ways[to].T @ (block @ ways[c]))
         left.difference_update(reached)
         found = null_space(around, (), m)
-        gap = min(gap, found.gap)
+        gap, residual = min(gap, found.gap), max(residual, found.residual)
         part = np.zeros((m, found.dim))
         for c in reached:
             part[slice(*classes[c])] = ways[c] @ found.basis
         columns.append(part / np.sqrt(len(reached)))
-    Q = np.concatenate(columns, axis=1)
-    residual = max(float(np.linalg.norm(D @ Q - Q, axis=0).max(initial=0.0)) for D in matrices)
-    return FixedSpace(Q, "null space", gap, residual)
+    return FixedSpace(np.concatenate(columns, axis=1), "null space", gap, residual)
 
 
 def _moves(D: Any, classes: Sequence[tuple[int, int]]) -> list[tuple[int, Array]]:

@@ -13,7 +13,8 @@ from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.invariants._certified_null_space import null_space
 from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, OutputSolver, Solution, eigenspace_below
 from specavg.isometries.fields import integer_speed
-from specavg.spaces import Eigenspace, Space
+from specavg.spaces import Eigenspace, Power, Product, Space
+from specavg.spaces._product import factor_eigenspaces
 
 
 class NullSpace(FixedVectorSolver):
@@ -32,12 +33,28 @@ class NullSpace(FixedVectorSolver):
         return len(self.group.generators) + len(self.group.fields)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
+        m = float(eigenspace.dim)
+        if isinstance(self.space, Power | Product):
+            # Matrices are products of small ones, and fall into blocks. Four generators on Product(Rotations(),
+            # Sphere(3)): m = 351, 729, 1083, 1568, 1980 took 11, 57, 142, 218, 607 ms; three and a field on
+            # Power(Rotations(), 2): m = 450, 882, 2450 took 26, 108, 1300 ms; two and two fields on
+            # Power(Sphere(3), 3): m = 351, 915, 1431, 2880 took 22, 80, 315, 2500 ms.
+            return 10 * QUICK + (1 + self._constraints) * (2.5e-8 * m**2 + 1.5e-11 * m**3) + self._of_parts(eigenspace)
         # symmetric(4) on Sphere(4): m = 9, 100, 400, 900 took 1, 8, 100, 460 ms, representations included; a five-fold
-        # axis on Sphere(2), of degrees up to 500, 6 ms for m = 2; one field on
-        # Sphere(4), m up to 441, 5 s for 3,300 functions.
-        m, matrices = float(eigenspace.dim), 1 + len(self.group.generators) + 25 * len(self.group.fields)
-        representations = 1.2e-5 * self.space.steepness(eigenspace)
-        return 10 * QUICK + representations + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
+        # axis on Sphere(2) and sign_flips(1) on Interval(), m = 1 and 2 of degrees up to 7,000, 0.1 ms each; one field
+        # on Sphere(4), m up to 441, 5 s for 3,300 functions.
+        matrices = 1 + len(self.group.generators) + 25 * len(self.group.fields)
+        return QUICK * min(1 + m, 10) + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
+
+    def _of_parts(self, eigenspace: Eigenspace) -> float:
+        """A forecast of the time that the matrices of one part take, which those of products are made of."""
+        assert isinstance(self.space, Power | Product)
+        if isinstance(self.space, Power):
+            parts = self.space.palette(eigenspace)
+        else:
+            parts = [V for way in factor_eigenspaces(eigenspace) for V in way]
+        k = float(max((V.dim for V in parts), default=1))
+        return (len(self.group.generators) + 25 * len(self.group.fields)) * (1.5e-7 * k**2 + 5e-11 * k**3)
 
     def memory(self, eigenspace: Eigenspace) -> float:
         return 8.0 * (self._constraints + 6) * float(eigenspace.dim) ** 2

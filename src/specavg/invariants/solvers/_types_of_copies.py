@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from math import comb, factorial, perm, prod
 from typing import Any, final
 
@@ -45,6 +45,7 @@ from specavg.spaces._copy_types import copy_types
 from specavg.spaces._eigenspace import columns_of
 
 _WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
+_DENSE = 1e5  # numbers in a matrix that is not made sparse: 1.6 MB; SciPy takes 0.1 ms for each step with a sparse one
 # Tensor factors of a type: Sym^n(V) for each (V, n).
 Slots = tuple[tuple[Eigenspace, int], ...]
 
@@ -52,11 +53,12 @@ Slots = tuple[tuple[Eigenspace, int], ...]
 @final
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Isometries and fields that move every copy alike, how they move outputs, and whether S_m permutes the copies."""
+    """Isometries and fields that move every copy alike, how they move outputs, and how the copies are permuted."""
 
     isometries: tuple[Isometry, ...]
     fields: tuple[Field, ...]
-    permuted: bool
+    permuted: bool  # whether all permutations of the copies are in the group
+    permutations: tuple[tuple[int, ...], ...]  # those that generate some of them; none where all are in the group
     images: tuple[Array, ...]  # ρ(g)ᵀ of each isometry
     velocities: tuple[Array, ...]  # dρ(ξ)ᵀ of each field
 
@@ -85,11 +87,19 @@ def copies_move_together(space: Space, group: Group, output: Representation | No
             return None
     if not (fields or isometries):
         return None
-    if permutations and not isinstance(Group(permutations).recognise(), Symmetric):
-        return None
+    permuted = bool(permutations) and isinstance(Group(permutations).recognise(), Symmetric)
+    some = () if permuted else tuple(g.image for g in permutations)
     moved, images = zip(*isometries, strict=True) if isometries else ((), ())
     flows, velocities = zip(*fields, strict=True) if fields else ((), ())
-    return Together(moved, flows, bool(permutations), images, velocities)
+    return Together(moved, flows, permuted, some, images, velocities)
+
+
+@lru_cache(maxsize=4)  # a default fit compares up to three orders, which have the same types
+def types_of_copies(space: Space, group: Group) -> TypesOfCopies:
+    """The types of copies that `group` moves together, shared by all bases of the two."""
+    together = copies_move_together(space, group)
+    assert together is not None
+    return TypesOfCopies(space, together)
 
 
 @final
@@ -100,6 +110,7 @@ class TypesOfCopies:
         assert isinstance(power, Power)
         self._power, self._together, self._outputs = power, together, outputs
         self._known: dict[tuple[Eigenspace, int], _Factor] = {}
+        self._found: dict[Slots, FixedSpace] = {}
         self._rotations = AllRotations.among(power.base, together.isometries, together.fields)
 
     def of(self, eigenspace: Eigenspace) -> list[Slots]:
@@ -125,13 +136,47 @@ class TypesOfCopies:
         if known == 0:
             return 1e-5
         if known is None or self._rotations is None:
-            # O(3) on Power(Sphere(3), 4), types of 225, 405, 875 functions: 8, 15, 40 ms; with permutations 3 to 10 ms,
-            # and as long again for their values at 200 points.
-            return 4e-3 + 8e-5 * self.size(slots)
-        # What follows is longer than this search, and would not be bounded otherwise: values at 200 points took 0.5 to
-        # 0.8 µs for each product of functions of two directions, and 2 to 6 µs for those of three.
-        factors = _one_by_one(slots)
-        return 4e-4 + self._rotations.seconds(factors) + (6e-7 if len(factors) < 3 else 4e-6) * self.size(slots)
+            # Seconds for a type of so many products, of which z have weight zero. No field, Oh on three directions:
+            # 375, 729, 1183 products took 13, 52, 180 ms. One field, C∞v on three: 735, 1435, 2553 (z = 60, 100, 150)
+            # 3, 13, 53 ms. Two, O(3) on four: 711, 3105, 5957, 13527 (z = 110, 370, 600, 1200) 4, 10, 42, 141 ms;
+            # shifts and hyperoctahedral(2) on three frequencies of Torus(2), 16, 256, 768: 0.3, 0.4, 0.8 ms; three,
+            # O(4) on four directions of R⁴, 20736 (z = 3000): 8 s.
+            size, fields = float(self.size(slots)), len(self._together.fields)
+            z = size * self._weight_zero(slots)
+            seconds = 3e-4 + 4e-4 * fields + 1e-6 * size + 5e-8 * z**2 + 1.1e-10 * z**3
+            return seconds + (6e-10 * size * z**2 if fields == 1 else 0.0) + self._seconds_of_values(slots)
+        return 4e-4 + self._rotations.seconds(_one_by_one(slots)) + self._seconds_of_values(slots)
+
+    def _seconds_of_values(self, slots: Slots) -> float:
+        """A forecast of the time for the values of the invariants at 200 points.
+
+        These follow, take longer than most searches, and would not be bounded otherwise. Each product takes 0.5 to
+        0.8 µs for each arrangement; sums over all of them take as long for two copies, and 2 to 6 µs for more.
+        """
+        if self._together.permuted:
+            return (6e-7 if sum(n for _, n in slots) < 3 else 4e-6) * self.size(slots)
+        return 6e-7 * self.size(slots) * self.arrangement_count(slots)
+
+    def _weight_zero(self, slots: Slots) -> float:
+        """The part of the products of a type that has weight zero, by forecast.
+
+        The weight of a product is the sum of those of its factors, and is spread like a normal distribution.
+        """
+        variance = self._spread * sum(n * V.eigenvalue for V, n in slots)
+        return (1 + 2 * np.pi * variance) ** -0.5
+
+    @cached_property
+    def _spread(self) -> float:
+        """The mean square of the weights of one copy, for each unit of its eigenvalue.
+
+        This is the same for all eigenspaces of a sphere, by Casimir's operator, and on average for those of a torus:
+        that of the first one is taken.
+        """
+        if not self._fields:
+            return 0.0
+        base = self._power.base
+        first = next(V for V in base.eigenspaces() if V.eigenvalue > 0)
+        return float(np.sum(base.infinitesimal(self._fields[0], first) ** 2)) / (first.dim * first.eigenvalue)
 
     def memory(self, slots: Slots) -> float:
         """A forecast of the working memory of `invariants`, in bytes."""
@@ -163,6 +208,13 @@ class TypesOfCopies:
 
         yield from extend(())
 
+    def arrangement_count(self, slots: Slots) -> int:
+        """The number of `arrangements`, without listing them."""
+        if self._together.permuted:
+            return 1
+        same = prod(factorial(slots.count(slot)) for slot in set(slots))
+        return perm(self._power.copies, len(slots)) // same
+
     @cached_property
     def _fields(self) -> list[Field]:
         return [integer_speed(f) for f in self._together.fields]
@@ -190,7 +242,15 @@ class TypesOfCopies:
         return _Factor.of(moved, list(self._together.images), 1)
 
     def invariants(self, slots: Slots) -> FixedSpace:
-        """The invariants of a type: weight zero under the first field, null under the others, fixed by isometries."""
+        """The invariants of a type: weight zero under the first field, null under the others, fixed by isometries.
+
+        Found once: eigenspaces of another order have the same types.
+        """
+        if slots not in self._found:
+            self._found[slots] = self._invariants(slots)
+        return self._found[slots]
+
+    def _invariants(self, slots: Slots) -> FixedSpace:
         size, known = self.size(slots), self.count(slots)
         if known == 0:
             return _fixed(np.empty((size, 0)))
@@ -327,12 +387,35 @@ def _applied(powers: Sequence[tuple[NDArray[Any], int]], Q: NDArray[Any]) -> NDA
 
 
 def _kronecker_columns(parts: Sequence[Any], columns: NDArray[np.intp]) -> Any:
-    """Columns of Σ_i 1 ⊗ … ⊗ A_i ⊗ … ⊗ 1, sparse."""
-    from scipy.sparse import kronsum
+    """Columns of Σ_i 1 ⊗ … ⊗ A_i ⊗ … ⊗ 1 for sparse A_i: dense where that is small, else sparse.
 
-    # kronsum(A, B) is B ⊗ 1 + 1 ⊗ A.
-    whole = reduce(lambda total, A: kronsum(A, total, format="csr"), parts)
-    return whole.tocsc()[:, columns].tocsr()
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> A, B = np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[0.0, 3.0], [4.0, 0.0]])
+    >>> whole = np.kron(A, np.eye(2)) + np.kron(np.eye(2), B)
+    >>> np.array_equal(_kronecker_columns([csr_array(A), csr_array(B)], np.array([0, 3])), whole[:, [0, 3]])
+    True
+    """
+    from scipy.sparse import coo_array
+
+    size, below = prod(A.shape[0] for A in parts), 1
+    rows, places, values = [], [], []
+    for A in reversed(parts):  # the last varies fastest
+        packed, k = A.tocsc(), columns // below % A.shape[0]
+        first, number = packed.indptr[k], np.diff(packed.indptr)[k]
+        place = np.repeat(np.arange(len(columns)), number)
+        entry = np.arange(len(place)) - np.repeat(np.cumsum(number) - number, number) + np.repeat(first, number)
+        rows.append(columns[place] + (packed.indices[entry] - k[place]) * below)
+        places.append(place)
+        values.append(packed.data[entry])
+        below *= A.shape[0]
+    where, data = (np.concatenate(rows), np.concatenate(places)), np.concatenate(values)
+    if size * len(columns) > _DENSE:
+        return coo_array((data, where), shape=(size, len(columns))).tocsr()
+    found = np.zeros((size, len(columns)), dtype=data.dtype)
+    np.add.at(found, where, data)
+    return found
 
 
 def _speed(fast: Field, field: Field) -> float:
