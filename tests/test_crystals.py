@@ -297,7 +297,7 @@ def test_wave_vectors_of_few_periods_are_told_the_same_where_the_fit_is_poor():
     y = np.cos(2 * np.pi * fractions).sum(axis=1)
     k = 2 * np.pi * fractions @ space.lattice
     assert 2.5 < np.ptp(k, axis=0).max() < 3.9
-    with pytest.warns(UserWarning) as said:
+    with pytest.warns(UserWarning, match="the fit is poor") as said:
         sa.InvariantKernelRidge(space, group).fit(k, y)
     told = [str(one.message) for one in said if "the fit is poor" in str(one.message)]
     assert told
