@@ -288,3 +288,46 @@ def test_cartesian_wave_vectors_with_their_two_pi_are_told_how_to_become_fractio
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.fit(given, y).loo_error_ < 1e-6
+
+
+def test_wave_vectors_of_few_periods_are_told_the_same_where_the_fit_is_poor():
+    """A cell of 2.1 Å: Cartesian wave vectors with their 2π span three periods, fewer than question the unit alone."""
+    space, group = crystals.wave_vectors((np.eye(3) * 2.1, [[0, 0, 0]], [1]))
+    fractions = np.random.default_rng(0).uniform(-0.5, 0.5, (200, 3))
+    y = np.cos(2 * np.pi * fractions).sum(axis=1)
+    k = 2 * np.pi * fractions @ space.lattice
+    assert 2.5 < np.ptp(k, axis=0).max() < 3.9
+    with pytest.warns(UserWarning, match="the fit is poor") as said:
+        sa.InvariantKernelRidge(space, group).fit(k, y)
+    told = [str(one.message) for one in said if "the fit is poor" in str(one.message)]
+    assert told
+    assert "X @ np.linalg.inv(space.lattice) / (2 * np.pi)" in told[0]
+    assert "Interval" not in told[0]
+
+
+def test_a_lattice_that_is_no_matrix_is_told_how_to_become_one():
+    with pytest.raises(ValueError, match=r"the lattice, .* 3 × 3 .* got the shape \(6,\)\. .*crystals\.lattice\("):
+        crystals.positions(([3.2, 3.2, 5.2, 90, 90, 120], [[0, 0, 0]], [1]))
+    with pytest.raises(ValueError, match=r"got 'NaCl\.cif'\. ase\.io\.read reads"):
+        crystals.positions("NaCl.cif")
+    with pytest.raises(ValueError, match="got a tuple of 2 parts"):
+        crystals.positions((np.eye(3), [[0, 0, 0]]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [3.6 * np.eye(3), 1.78 * (1 - np.eye(3)), crystals.lattice(3.2, 3.2, 5.1, gamma=120), np.diag([3.1, 4.7, 5.3])],
+    ids=["cubic", "face-centred", "hexagonal", "orthorhombic"],
+)
+def test_a_symmetric_lattice_is_kept_as_it_was_given(given):
+    np.testing.assert_array_equal(crystals.positions((given, [[0, 0, 0]], [1])).space.lattice, given)
+    rounded = given + np.diag([1e-7, 0, 0])  # fewer digits are made symmetric
+    metric = (lattice := np.array(crystals.positions((rounded, [[0, 0, 0]], [1])).space.lattice)) @ lattice.T
+    if np.allclose(given @ given.T, given[[1, 0, 2]] @ given[[1, 0, 2]].T):
+        assert metric[0, 0] == pytest.approx(metric[1, 1], rel=1e-13)
+
+
+def test_the_group_of_a_crystal_reads_as_a_part_of_a_sentence():
+    cell = (3.6 * np.eye(3), [[0, 0, 0]], [1])
+    assert repr(crystals.positions(cell).group) == "the crystal's space group"
+    assert repr(crystals.wave_vectors(cell).group) == "the crystal's group of wave vectors"

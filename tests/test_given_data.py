@@ -796,3 +796,27 @@ def test_a_space_in_the_place_of_a_group_is_told_where_it_belongs(make):
         make(baselines.VonMisesKernel(), sa.Torus(2), groups.sign_flips(2)).fit(X, X[:, 0])
     with pytest.raises(TypeError, match="group must be a specavg Group; got 'Oh'"):
         make(group="Oh").fit(X, X[:, 0])
+
+
+def test_one_point_in_place_of_a_table_is_told_how_to_become_one():
+    model = sa.InvariantKernelRidge(sa.Rotations(), max_dim=10)
+    X = sa.Rotations().sample(30, random_state=0).reshape(-1, 3, 3)
+    model.fit(X, X[:, 0, 0])
+    with pytest.raises(ValueError, match=r"X is one point of Rotations\(\), .* \(n, 3, 3\): give X\[None\]"):
+        model.predict(X[0])
+    assert model.predict(X[0][None]) == model.predict(X[:1])
+    with pytest.raises(ValueError, match=r"X has 3 columns .*rotations_from_bunge makes them of Euler angles"):
+        model.predict(np.full((3, 3), 0.1))  # three rows of angles
+    frames = sa.Stiefel(4, 2)
+    with pytest.raises(ValueError, match=r"X is one point of Stiefel.*give X\[None\]"):
+        sa.InvariantKernelRidge(frames, max_dim=10).fit(frames.sample(1, random_state=0).reshape(4, 2), np.zeros(4))
+
+
+def test_copies_off_their_space_are_told_to_be_rows_of_their_own():
+    pairs, X = sa.Power(sa.Sphere(3), 2), np.random.default_rng(0).normal(size=(5, 6))
+    with pytest.raises(
+        ValueError, match=r"rows of X\.reshape\(-1, 3\), each a point of Sphere\(3\)\. .*each row by its norm"
+    ):
+        pairs.check_points(X)
+    copies = X.reshape(-1, 3)
+    pairs.check_points((copies / np.linalg.norm(copies, axis=1, keepdims=True)).reshape(X.shape))

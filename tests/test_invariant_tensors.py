@@ -422,3 +422,14 @@ def test_voigt_matrices_have_both_triangles():
     upper = np.triu(C)
     np.testing.assert_array_equal(elastic.from_voigt(upper + upper.T - np.diag(np.diag(upper))), T)
     groups.index_symmetry("ijkl=jikl=ijlk", 3).from_voigt(np.triu(C))  # without klij any matrix is one
+
+
+def test_unsymmetric_tensors_are_refused_by_components_and_voigt_in_the_same_words():
+    index, T = groups.index_symmetry("ij=ji", 3), np.arange(9.0).reshape(3, 3)
+    said = []
+    for method in (index.components, index.voigt):
+        with pytest.raises(ValueError, match=r"nearest that do differ by 2, and the largest entry is 8") as caught:
+            method(T)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    np.testing.assert_array_equal(index.voigt((T + T.T) / 2), [0, 4, 8, 6, 4, 2])

@@ -224,3 +224,37 @@ def test_kernels_beyond_their_reach_are_left_out_without_a_trace(space):
     np.testing.assert_allclose(mixture.gradient(family, Z), slopes, atol=1e-12 * np.abs(slopes).max())
     pairs = sum(kernel.size for _, _, _, kernel in mixture._near(family, Z))
     assert pairs < 0.7 * len(kappas) * exponents.size  # most are not visited
+
+
+@pytest.mark.parametrize("others", [20, 60, 200])
+def test_one_close_pair_among_uniform_points_is_no_evidence_of_a_sharp_density(others):
+    """Two points 0.1° apart, and spread ones: a spike of their width would make both far more likely."""
+    space, rng = sa.Sphere(3), np.random.default_rng(0)
+    turn = np.pi * (1 + 5**0.5) * np.arange(others)  # Fibonacci's points, which have no close pairs
+    z = 1 - 2 * (np.arange(others) + 0.5) / others
+    rho = np.sqrt(1 - z**2)
+    X = np.stack([rho * np.cos(turn), rho * np.sin(turn), z], axis=1)
+    near = X[:1] + np.deg2rad(0.1) * np.linalg.svd(X[:1])[2][1:2]
+    X = np.concatenate([X, near / np.linalg.norm(near)])[rng.permutation(others + 1)]
+    model = sa.InvariantDensity(space, groups.point_group("C1")).fit(X)
+    assert model.density(X).max() < 2
+
+
+def test_uniform_points_with_a_close_pair_have_no_spike():
+    space = sa.Sphere(3)
+    X = space.sample(50, random_state=0)  # two of them are 0.16° apart up to the inversion
+    model = sa.InvariantDensity(space, groups.point_group("Ci")).fit(X)
+    assert model.form_ == "exponential"
+    nodes, weights = space.quadrature(60 * 61)
+    assert weights @ model.density(nodes) ** 2 < 1.2  # 1 is right; kernels had 288 at the pair
+
+
+def test_two_grains_of_few_points_keep_their_width():
+    """Three points each, within 1°, among spread ones: several pairs are evidence."""
+    space, rng = sa.Sphere(3), np.random.default_rng(1)
+    centres = np.repeat(np.array([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]]), 3, axis=0)
+    grains = centres + np.deg2rad(0.5) * rng.standard_normal(centres.shape)
+    X = np.concatenate([grains / np.linalg.norm(grains, axis=1, keepdims=True), space.sample(24, random_state=2)])
+    model = sa.InvariantDensity(space, groups.point_group("C1")).fit(X)
+    assert model.form_ == "kernels"
+    assert model.density(centres).min() > 50

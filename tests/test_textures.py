@@ -1,10 +1,12 @@
 """Numbers and pictures of textures, and slices of functions on three-dimensional tori."""
 
 import re
+import time
 import warnings
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.transform import Rotation
 
@@ -543,3 +545,99 @@ def test_files_without_any_orientation_are_counted():
     ) as caught:
         sa.spaces.rotations_from_bunge(np.full((5, 3), 4 * np.pi))
     assert len(caught) == 1
+
+
+@pytest.fixture(scope="module")
+def a_series():
+    """Bunge's harmonic method for a sharp texture of few orientations: the series is negative in many places."""
+    angles = np.random.default_rng(0).normal([0, 45, 0], 12, (300, 3))
+    model = sa.InvariantDensity(sa.Rotations(), groups.crystal_symmetry("m-3m"), positive=False, max_eigenvalue=156)
+    return model.fit(sa.spaces.rotations_from_bunge(angles, degrees=True))
+
+
+def test_numbers_of_a_series_keep_what_is_negative(a_series):
+    """The series is of degree 12: rules for twice the degree integrate it, and its square, exactly."""
+    nodes, weights = sa.Rotations().quadrature(24 * 25)
+    f = a_series.basis_.combine(nodes, a_series.coef_[:, None])[:, 0]
+    assert f.min() < -0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert textures.texture_index(a_series) == pytest.approx(float(weights @ f**2), rel=1e-9)
+        at, shares = sa.Sphere(3).quadrature(12 * 13)
+        poles = textures.pole_density(a_series, [0, 0, 1], at)
+        assert float(shares @ poles) == pytest.approx(1, abs=1e-9)
+        assert poles.min() < -0.3
+        found = textures.fibre_fraction(a_series, [1, 1, 1], [0, 0, 1], 10)
+    # The share of a cap of half-width ω around ⟨111⟩, by sums over a grid of directions and turns about them.
+    t = 1 - (np.arange(60) + 0.5) / 60 * (1 - np.cos(np.deg2rad(10)))
+    phi, turns = 2 * np.pi * np.arange(40) / 40, 2 * np.pi * np.arange(30) / 30
+    tilts, around = (part.ravel() for part in np.meshgrid(np.arccos(t), phi, indexing="ij"))
+    toward = Rotation.align_vectors([[1, 1, 1]], [[0, 0, 1]])[0]
+    near = toward * Rotation.from_euler("ZYZ", np.stack([around, tilts, -around], axis=1))
+    X = np.concatenate([(near * Rotation.from_euler("z", a)).as_matrix().reshape(-1, 9) for a in turns])
+    wanted = 8 * (1 - np.cos(np.deg2rad(10))) / 2 * a_series.basis_.combine(X, a_series.coef_[:, None]).mean()
+    assert found == pytest.approx(wanted, rel=1e-3)
+    assert wanted < 0.5 * 0.0228  # what is left of it where negative values are cut off
+
+
+def test_a_negative_fraction_of_a_series_is_questioned(a_series):
+    nodes = sa.Rotations().sample(20_000, random_state=0)
+    lowest = nodes[a_series.density(nodes).argmin()]
+    with pytest.warns(UserWarning, match=r"the fraction is -0\.\d+, less than nothing: the density is negative here"):
+        assert textures.volume_fraction(a_series, lowest, 10) < 0
+
+
+def test_pictures_of_a_series_keep_what_is_negative(a_series):
+    start = time.process_time()
+    low, high = shown(sa.plot.pole_figure(a_series, (0, 0, 1), resolution=10))
+    assert time.process_time() - start < 4  # it took 8 s where the values had a kink
+    r = sa.Sphere(3).sample(2000, random_state=0)
+    wanted = textures.pole_density(a_series, [0, 0, 1], r)
+    assert low == pytest.approx(wanted.min(), abs=0.1)
+    assert high == pytest.approx(wanted.max(), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        textures.texture_index,
+        lambda f: textures.pole_density(f, [0, 0, 1], [[0, 0, 1]]),
+        lambda f: textures.volume_fraction(f, np.eye(3), 10),
+        sa.plot.pole_figure,
+    ],
+)
+def test_a_function_that_is_one_number_is_told_what_to_return(number):
+    with pytest.raises(ValueError, match=r"one value for each of them, shape \(\d+,\); .* returned the shape \(\)"):
+        number(lambda X: 3.0)
+
+
+def test_numbers_of_textures_are_those_of_orientations():
+    model = sa.InvariantDensity(sa.Sphere(3), max_eigenvalue=6).fit(sa.Sphere(3).sample(30, random_state=0))
+    with pytest.raises(ValueError, match=r"texture index is that of a density of orientations.* fitted on Sphere\(3\)"):
+        textures.texture_index(model)
+
+
+def test_an_angle_in_radians_is_questioned():
+    for fraction in (
+        lambda angle: textures.volume_fraction(lambda X: np.ones(len(X)), np.eye(3), angle),
+        lambda angle: textures.fibre_fraction(lambda X: np.ones(len(X)), [0, 0, 1], [0, 0, 1], angle),
+    ):
+        with pytest.warns(UserWarning, match=r"angle=0\.2618 is in degrees here.* np\.degrees") as said:
+            fraction(np.radians(15))
+        assert said[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fraction(1.0)
+
+
+@pytest.mark.parametrize("names", [("Phi", "phi1", "phi2"), ("Φ", "φ₁", "φ₂"), ("Euler 2", "Euler 1", "Euler 3")])
+def test_names_of_bunge_angles_in_another_order_are_questioned(names):
+    table = pd.DataFrame(np.full((5, 3), 0.3), columns=list(names))
+    wanted = [names[1], names[0], names[2]]
+    with pytest.warns(UserWarning, match=re.escape(f"their names say another: pass angles[{wanted}]")) as said:
+        sa.spaces.rotations_from_bunge(table)
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.spaces.rotations_from_bunge(table[wanted])
+        sa.spaces.rotations_from_bunge(table.set_axis(["a", "b", "c"], axis=1))

@@ -33,6 +33,7 @@ _SETTLED = 1e-3  # relative change between two rules: a texture index is quoted 
 _OFF = 0.01  # distance of the integral of f from 1, beyond which nodes are too far apart to see f, or f is no density
 _DRAWN, _MOST_DRAWN = 4_000, 40_000  # orientations drawn from a density of kernels at a time, and altogether
 _STANDARD_ERROR = 0.01  # relative, at which drawing ends: a texture index is quoted with two digits
+_LIKE_RADIANS = 1.0  # degrees: fractions are those within 5° to 45°, 0.09 to 0.79 radians
 _ON_A_CIRCLE = 360  # orientations X with X r = h of a function that nothing is known of: peaks of 0.5° are not missed
 _DOUBLINGS = 5  # of their number at most, where means over a circle do not settle: to 11,520, 0.03° apart
 
@@ -43,7 +44,8 @@ def texture_index(density: Any) -> float:
     Parameters
     ----------
     density : fitted `InvariantDensity` on `Rotations`, or callable
-        A callable takes rotations of shape (n, 9) and returns densities (not logarithms).
+        A callable takes rotations of shape (n, 9) and returns densities (not logarithms). Densities on other spaces are
+        refused; their ∫f² is ``weights @ model.density(nodes) ** 2`` with ``nodes, weights = space.quadrature(...)``.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def texture_index(density: Any) -> float:
         By product rules of increasing degree, up to 32, and up to 128 for a fitted fibre texture; where they do not
         settle to 0.1 %, the last one, with a warning: the nodes are then too far apart for the density. Where a
         fitted density is one of kernels (`form_`), J is the mean of f over orientations drawn from f, to a standard
-        error of 1 %.
+        error of 1 %; of a series it is the sum of its squared coefficients, exactly.
 
     Examples
     --------
@@ -59,8 +61,11 @@ def texture_index(density: Any) -> float:
     1.333333333333
     """
     values = _values_of(density, "a texture index")
-    if getattr(density, "form_", None) == "kernels":
+    form = getattr(density, "form_", None)
+    if form == "kernels":
         return _mean_of_drawn(density)
+    if form == "series":  # of orthonormal functions
+        return float(density.coef_ @ density.coef_)
     group = _group_of(density)
     flows = None if group is None else orbit_space(Rotations(), group).rule
     before = value = mass = np.nan
@@ -132,8 +137,9 @@ def pole_density(
         The mean over h and −h, which diffraction cannot tell apart.
     steps : int, optional
         Points on each circle; exact for a density of degree below `steps`. By default a density of kernels (`form_`)
-        takes their closed form. Others take four times the degree of a fitted density, 360 of a callable, doubled
-        until the mean is settled to 0.1 %, five times at most; where it is not, a warning says so.
+        takes their closed form. Others take four times the degree of a fitted density, 360 of a callable. This number
+        is doubled until the mean changes by less than 0.1 %, but not more than five times: to 32 times as many points.
+        Where the mean still changes, a warning says so.
 
     Returns
     -------
@@ -233,7 +239,8 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     orientation : array-like of shape (3, 3) or (9,), or a SciPy `Rotation`
         Specimen to crystal coordinates, as `spaces.rotations_from_bunge` makes them.
     angle : float
-        In degrees; at most half the angle between equivalent orientations, 45 for cubic crystals.
+        In degrees; at most half the angle between equivalent orientations, 45 for cubic crystals. One below 1 is
+        questioned: it looks like radians.
     group : Group, optional
         Which orientations are equivalent: that of the fitted density by default, of a callable none.
 
@@ -288,7 +295,8 @@ def fibre_fraction(
     specimen : array-like of shape (3,)
         r.
     angle : float
-        In degrees; at most half the angle between equivalent crystal directions, 45 for ⟨100⟩ of cubic crystals.
+        In degrees; at most half the angle between equivalent crystal directions, 45 for ⟨100⟩ of cubic crystals. One
+        below 1 is questioned: it looks like radians.
     group : Group, optional
         As in `volume_fraction`; of a `crystal_symmetry`, the crystal's part.
 
@@ -398,18 +406,42 @@ def _one_orientation(given: Any) -> Array:
     return Rotations().check_points(matrix.reshape(1, 9))
 
 
+def density_values(density: Any) -> Callable[[Array], Any]:
+    """The density as a function of points: negative where a series is, which a logarithm cannot say.
+
+    Of models that know the logarithm only, such as `KernelDensity` of scikit-learn, its exponential.
+    """
+    values = getattr(density, "density", None)
+    if callable(values):
+        return values
+    logarithms = getattr(density, "score_samples", None)
+    return density if logarithms is None else lambda X: np.exp(logarithms(X))
+
+
+def one_value_each(values: Any, points: Array) -> Array:
+    """What a function returned, unless it is not one number (or one row of outputs) for each point."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.shape[:1] != (len(points),):
+        raise ValueError(
+            f"a function takes points of shape {points.shape} and returns one value for each of them, shape "
+            f"({len(points)},); this one returned the shape {found.shape}. A constant is lambda X: np.full(len(X), 1.0)"
+        )
+    return found
+
+
 def _values_of(density: Any, what: str) -> Callable[[Array], Array]:
     if not callable(getattr(density, "score_samples", density)):
         raise TypeError(
             f"{what} is that of a density: a fitted InvariantDensity, or a function of rotations; got "
             f"{type(density).__name__}"
         )
-
-    def values(X: Array) -> Array:
-        logarithms = getattr(density, "score_samples", None)
-        return np.asarray(density(X) if logarithms is None else np.exp(logarithms(X)), dtype=np.float64)
-
-    return values
+    space = getattr(getattr(density, "basis_", None), "space", Rotations())
+    if space != Rotations():
+        raise ValueError(
+            f"{what} is that of a density of orientations, on Rotations(); this one was fitted on {space!r}"
+        )
+    values = density_values(density)
+    return lambda X: one_value_each(values(X), X)
 
 
 def _group_of(density: Any) -> Group | None:
@@ -437,6 +469,12 @@ def _different(values: Array) -> Array:
 def _require_apart(cosines: Array, angle: float, what: str) -> None:
     if not angle > 0:
         raise ValueError(f"angle={angle:g} degrees: the angle around which volume is counted must be positive")
+    if angle < _LIKE_RADIANS:
+        warnings.warn(
+            f"angle={angle:.4g} is in degrees here, and so small a part of all orientations holds hardly any volume. "
+            "Is it in radians? Then pass np.degrees of it.",
+            stacklevel=3,
+        )
     apart = np.rad2deg(np.arccos(np.clip(cosines.max(initial=-1.0), -1, 1)))
     if not angle <= apart / 2 + 1e-9:
         raise ValueError(
@@ -464,6 +502,12 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
         warnings.warn(
             f"the fraction is {value:.4g}, and no part is more than the whole: fractions are those of a density, whose "
             "integral is one",
+            stacklevel=3,
+        )
+    if value < -_SETTLED:
+        warnings.warn(
+            f"the fraction is {value:.4g}, less than nothing: the density is negative here. A plain series "
+            "(positive=False) may be where there are few data; InvariantDensity(positive=True) is not.",
             stacklevel=3,
         )
     return min(value, 1.0) if value <= 1 + _OFF else value

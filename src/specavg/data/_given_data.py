@@ -48,6 +48,10 @@ _RESOLVED = (
     3  # frequency from which on nobody is asked: the same target keeps 99.5 % of its variance up to 3, 95 % up to 2
 )
 # A symmetry is doubted where a fit with it is poor, and one without it is far better.
+_FRACTIONS = (
+    "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
+    "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
+)
 POOR = 0.1  # error in standard deviations of the targets: one percent of their variance is then unexplained
 FAR_BETTER = 0.5  # part of the error that the fit without the symmetry has at most
 
@@ -74,9 +78,23 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     table = X if space is None else space.as_table(X)
     shape = getattr(table, "shape", ())
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
+        if space is not None and shape == space.shape and shape[1] != space.n_features and _is_one_point(space, table):
+            raise ValueError(
+                f"X is one point of {space!r}, a matrix of shape {shape}, and points are the entries of X along its "
+                f"first axis, shape (n, {', '.join(map(str, shape))}): give X[None]"
+            )
         check_columns(space, group, int(shape[1]))
     _check_numbers(table)
     return table
+
+
+def _is_one_point(space: Space, matrix: Any) -> bool:
+    """Whether a matrix is one point; three rows of Euler angles are as many numbers as one rotation, and are none."""
+    try:
+        space.check_points(np.asarray(matrix, dtype=float)[None])
+    except ValueError:
+        return False
+    return True
 
 
 def _check_table(X: Any) -> None:
@@ -261,10 +279,7 @@ def question_unit(space: Space, points: Array) -> bool:
     if not np.isclose(side, 2 * np.pi):
         advice = "Give the space the period of the data (for instance period=360 for degrees)"
     if space.lattice is not None:
-        advice = (
-            "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
-            "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
-        )
+        advice = _FRACTIONS
     warnings.warn(
         f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from {points[:, column].min():.4g} to "
         f"{points[:, column].max():.4g}, and the period is {side:.4g}. Values that differ by a period are the same "
@@ -474,11 +489,11 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
         return
     column, span = _widest(space, points)
     if _MORE_THAN_A_PERIOD < span <= _many_periods(space):  # beyond, `question_periods` has asked
+        advice = "If these are not angles, rescale the column to less than a period, or use sa.Interval; do not "
+        advice = advice + "standardise angles" if space.lattice is None else _FRACTIONS
         warnings.warn(
             f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
-            f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. If "
-            "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
-            "angles.",
+            f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. {advice}.",
             stacklevel=users_line(),
         )
 

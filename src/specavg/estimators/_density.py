@@ -120,10 +120,11 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     *Kernels.* f = s_0 + Σ_k s_k Σ_i k_κ(x, x_i), averaged over the group, with von Mises kernels
     exp(−κ|e(x) − e(y)|²/2) of integral one and 20 values of κ, each twice the one before. The shares s_k maximise the
-    leave-one-out likelihood, which is concave in them. Kernels are tried on `Torus`, `Sphere` and `Rotations`, where
-    data are in memory, no cutoff is given and the group has at most 2,000 elements, which are listed. They are taken if
-    their leave-one-out likelihood is larger by 0.5/√n. At most 300,000 images of points are kept (other points count
-    for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
+    leave-one-out likelihood, which is concave in them; a width that one close pair of points asks for is left out.
+    Kernels are tried on `Torus`, `Sphere` and `Rotations`, where data are in memory, no cutoff is given and the group
+    has at most 2,000 elements, which are listed. They are taken if their leave-one-out likelihood is larger by 0.5/√n.
+    At most 300,000 images of points are kept (other points count for the nearest of them) and 3·10⁸ pairs compared:
+    some seconds, and 3 ms for the density at a point.
 
     *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
     `crystal_symmetry(..., specimen="C∞")`), or the shifts of a torus, are integrated with one node on each orbit.

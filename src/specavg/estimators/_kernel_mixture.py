@@ -320,9 +320,22 @@ def _shares(table: Array, weights: Array, total: float) -> Array:
     for k in np.argsort(first):  # a width that the likelihood hardly needs costs time, and more than it gains
         if k > 0 and chosen[k]:
             without = maximum(chosen & (np.arange(len(chosen)) != k))
-            if weights @ np.log((table @ found) / (table @ without)) < 1 / total:
+            gains = weights * np.log((table @ found) / (table @ without))
+            if gains.sum() < max(1 / total, _standard_error_of_pairs(gains)):
                 found, chosen[k] = without, False
     return found
+
+
+def _standard_error_of_pairs(gains: Array) -> float:
+    """Of a sum over rows that predict each other in pairs, so that two rows are one observation.
+
+    A single pair has as much as it gains, and more than that where other rows lose: what is carried by two points that
+    lie close by chance is no evidence. Of 720 sets of 20 to 100 uniform points on the sphere 27 were given kernels
+    without this bound, with ∫f² up to 8, and 10 with it, with several close pairs. A bound of 1.5 times as much leaves
+    1 of 720, but takes kernels from 20 points that are sharp in part: the log density of others like them falls by up
+    to 14 on average, and by up to 1.3 with a bound of 1.25 times as much.
+    """
+    return float(np.sqrt(2 * (gains @ gains)))
 
 
 def _chunks(n: int, images: int) -> Iterator[slice]:

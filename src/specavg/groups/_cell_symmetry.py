@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.groups._group import Group
 from specavg.groups._space_group_settings import installed_spglib
 from specavg.groups._space_groups import group_of_operations, group_of_wave_vectors, in_parts, reciprocal_lattice
@@ -19,6 +21,9 @@ _ROUNDED = 3e-2
 _TOGETHER = 1e-2  # of the edge of a cube that holds one atom: nearer atoms are at one place, bonds are 50 times as long
 _NEAR_THE_CELL = (-1.0, 2.0)  # fractional coordinates: molecules that were kept whole reach beyond the cell so far
 _CLEAR = 3.7  # distance of copies of a plane over its longest lattice vector; any number, better not a simple ratio
+# Of the largest number of a lattice: one so near to its symmetric form is kept as it was given. Two roots of matrices
+# round 3.6 to 3.600000000000004, by 1e-15 of it; files have ten digits at most.
+_ROUNDING = 1e-13
 _FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane
 
 # The plane group of a plane of atoms, by the space group of its copies above each other: each with the mirror z ↦ −z.
@@ -56,14 +61,14 @@ def cell_symmetry(
         )
     B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
     if not wave_vectors:
-        return B, group_of_operations(W, w, "crystal"), name
+        return B, group_of_operations(W, w, "the crystal's space group"), name
     still = np.all(np.equal(W, np.eye(d, dtype=np.int64)), axis=(1, 2))
     if np.count_nonzero(still) > 1:
         raise ValueError(
             "the cell is not primitive, and energies repeat with the reciprocal vectors of the primitive cell. Use the "
             "cell that spglib.find_primitive(cell) returns."
         )
-    group = group_of_wave_vectors(W, "crystal of wave vectors", time_reversal=time_reversal)
+    group = group_of_wave_vectors(W, "the crystal's group of wave vectors", time_reversal=time_reversal)
     return reciprocal_lattice(B), group, name
 
 
@@ -157,11 +162,18 @@ def _parts(cell: Any) -> tuple[Array, Array, Any, bool]:
         _refuse_molecules(cell)
         given = (np.asarray(cell.cell), cell.get_scaled_positions(), cell.numbers)
         moments = cell.get_initial_magnetic_moments()
-    elif not isinstance(cell, list | tuple) or len(cell) < 3 or np.shape(cell[0]) not in ((3, 3), (2, 2)):
+    elif not isinstance(cell, list | tuple) or len(cell) < 3:
+        got = f"a {type(cell).__name__} of {len(cell)} parts" if isinstance(cell, list | tuple) else shown(cell)
+        reader = ". ase.io.read reads the Atoms of a file" if isinstance(cell, str | os.PathLike) else ""
         raise ValueError(
             "a cell is (lattice, positions, numbers) as spglib has it, lattice vectors as rows of a 3 × 3 array (of a "
-            f"plane, 2 × 2), or the Atoms of ASE; got a {type(cell).__name__} of "
-            f"{len(cell) if hasattr(cell, '__len__') else 1} parts"
+            f"plane, 2 × 2), or the Atoms of ASE; got {got}{reader}"
+        )
+    elif np.shape(cell[0]) not in ((3, 3), (2, 2)):
+        raise ValueError(
+            "the lattice, the first part of a cell, has the lattice vectors as rows of a 3 × 3 array (of a plane, "
+            f"2 × 2); got the shape {np.shape(cell[0])}. Of lengths and angles, crystals.lattice(a, b, c, alpha, beta, "
+            "gamma) makes it"
         )
     else:
         given, moments = cell[:3], cell[3] if len(cell) > 3 else None
@@ -223,7 +235,8 @@ def _symmetric_lattice(B: Array, W: NDArray[np.int64]) -> Array:
     """The lattice nearest to `B` that the rotations keep exactly: its metric is the mean of the rotated metrics."""
     metric = B @ B.T
     mean = np.mean(W.transpose(0, 2, 1) @ metric @ W, axis=0)
-    return _power(mean, 0.5) @ _power(metric, -0.5) @ B
+    found = _power(mean, 0.5) @ _power(metric, -0.5) @ B
+    return B if np.abs(found - B).max() <= _ROUNDING * np.abs(B).max() else found
 
 
 def _power(matrix: Array, exponent: float) -> Array:

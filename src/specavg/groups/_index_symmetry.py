@@ -123,15 +123,7 @@ class IndexSymmetry:
 
     def components(self, tensors: ArrayLike) -> Array:
         """The components of tensors that obey the equations; others are refused."""  # (..., d, d, ...) -> (..., dim)
-        T = self._checked(tensors)
-        off, largest = self._off(T)
-        if off > _OBEYED * largest:
-            raise ValueError(
-                f"the tensors do not obey the exchanges of their indices: the nearest that do differ by {off:.3g}, and "
-                f"the largest entry is {largest:.3g}. Take their mean over the exchanges first, for 'ij=ji' "
-                "(T + T.swapaxes(-1, -2)) / 2, or name the symmetry that they have."
-            )
-        return self._components(T)
+        return self._components(self._checked(tensors))
 
     def _components(self, T: Array) -> Array:
         """The components of the nearest tensors that obey the equations."""
@@ -142,9 +134,17 @@ class IndexSymmetry:
         return found.reshape(*T.shape[: T.ndim - self.rank], self.dim)
 
     def _checked(self, tensors: ArrayLike) -> Array:
+        """Tensors that obey the equations, as an array; others are refused."""
         T = np.asarray(tensors, dtype=float)
         if T.shape[T.ndim - self.rank :] != self.shape:
             raise ValueError(f"tensors of rank {self.rank} end with the shape {self.shape}; got shape {T.shape}")
+        off, largest = self._off(T)
+        if off > _OBEYED * largest:
+            raise ValueError(
+                f"the tensors do not obey the exchanges of their indices: the nearest that do differ by {off:.3g}, and "
+                f"the largest entry is {largest:.3g}. Take their mean over the exchanges first, for 'ij=ji' "
+                "(T + T.swapaxes(-1, -2)) / 2, or name the symmetry that they have."
+            )
         return T
 
     def tensors(self, components: ArrayLike) -> Array:
@@ -163,6 +163,7 @@ class IndexSymmetry:
         Parameters
         ----------
         tensors : array-like of shape (..., 3, 3, ...)
+            They must obey the equations, as for `components`.
 
         Returns
         -------

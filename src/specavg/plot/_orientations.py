@@ -53,6 +53,8 @@ def inverse_pole_figure(
     whole : bool, default False
         Draw the upper hemisphere instead of the sector that repeats. The sector is that of the rotations about z and
         the half turns across z; of cubes with their axes along x, y and z it is the standard triangle (two for 23).
+        Labels of its corners are Miller's indices of cubes, and Cartesian directions of other crystals: "100" is x. The
+        third corner of a hexagonal sector, 30° from x, has none.
     projection : {"stereographic", "equal area"}
     resolution : int, default 40
         Grid steps along each side.

@@ -12,6 +12,7 @@ from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group
 from specavg.spaces import Space
+from specavg.textures import density_values, one_value_each
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def source_of(
     function, label = _function_of(model)
 
     def values(X: Array) -> Array:
-        return _one_output(np.asarray(function(X), dtype=float), output)
+        return _one_output(one_value_each(function(X), X), output)
 
     return Source(values, space, group or default_group(space), label)
 
@@ -81,7 +82,7 @@ def _function_of(model: Any) -> tuple[Callable[[Array], Any], str]:
     if hasattr(model, "predict"):
         return model.predict, "prediction"
     if hasattr(model, "score_samples"):
-        return (lambda X: np.exp(model.score_samples(X))), "density"
+        return density_values(model), "density"
     if callable(model):
         return model, "value"
     raise TypeError(

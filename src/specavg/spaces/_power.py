@@ -108,7 +108,8 @@ class Power(Space):
                 "The columns are ordered by coordinate (x1, x2, ..., y1, y2, ...), and are wanted copy by copy "
                 f"(x1, y1, ..., x2, y2, ...): X.reshape(-1, {width}, {m}).swapaxes(1, 2) orders them."
             )
-        return self._base._remedy(self._copies_of(points).reshape(-1, width))
+        remedy = self._base._remedy(self._copies_of(points).reshape(-1, width))
+        return f"The copies are the rows of X.reshape(-1, {width}), each a point of {self._base!r}. {remedy}"
 
     @property
     def parts(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -275,7 +277,8 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> Array:
     Parameters
     ----------
     angles : array-like of shape (n, 3)
-        φ₁, Φ, φ₂ in each row, in radians.
+        φ₁, Φ, φ₂ in each row, in radians. Columns of a dataframe that are named so and stand in another order are
+        questioned, as are ten and more rows of zeros, and rows of 4π, which mark pixels without an orientation.
     degrees : bool, default False
         Angles are in degrees.
 
@@ -291,6 +294,7 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> Array:
            [ 0.,  0.,  1.]])
     """
     euler = np.asarray(angles, dtype=float)
+    _question_names(getattr(angles, "columns", ()))
     if euler.ndim != 2 or euler.shape[1] != 3:
         raise ValueError(f"Bunge angles have shape (n, 3): φ₁, Φ, φ₂ in each row; got {euler.shape}")
     if not np.isfinite(euler).all():
@@ -325,6 +329,21 @@ def _is_measured(euler: Array, half: float) -> NDArray[np.bool_]:
                 stacklevel=3,
             )
     return measured
+
+
+def _question_names(names: Any) -> None:
+    """A warning about columns of a table that are named as Bunge's angles and stand in another order."""
+    names = [name for name in names if isinstance(name, str)]
+    plain = [unicodedata.normalize("NFKC", name).casefold().replace("φ", "phi") for name in names]
+    plain = [re.sub(r"[^a-z0-9]", "", name) for name in plain]
+    for wanted in (["phi1", "phi", "phi2"], ["euler1", "euler2", "euler3"]):
+        if plain != wanted and sorted(plain) == sorted(wanted):
+            order = [names[plain.index(name)] for name in wanted]
+            warnings.warn(
+                f"the columns {', '.join(names)} are taken for φ₁, Φ, φ₂ in the order in which they stand, "
+                f"and their names say another: pass angles[{order}]",
+                stacklevel=3,
+            )
 
 
 def _question_bunge(euler: Array, degrees: bool) -> None:
