@@ -250,7 +250,9 @@ def _runs_wrong(share: float) -> str:
     """How many runs were wrong in the case with most of them, in words."""
     if share == 0:
         return "no run was wrong"
-    return "all runs of a case were wrong" if share == 1 else f"up to {_percent(share)} of the runs of a case were wrong"
+    if share == 1:
+        return "all runs of a case were wrong"
+    return f"up to {_percent(share)} of the runs of a case were wrong"
 
 
 def _ranks(gaps: list[float]) -> str:

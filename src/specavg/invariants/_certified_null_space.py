@@ -250,7 +250,9 @@ def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
             f"between rounding ({zero:.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
             "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
-            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
+            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded: where "
+            "group.structure is a point group, [turn.isometry for turn in group.structure.turns] are exact generators; "
+            "along the usual axes groups.point_group('Oh') and the like have them."
         )
     return null
 

@@ -99,13 +99,13 @@ def _frame(fields: Sequence[Array], rank: int) -> tuple[NDArray[np.complex128], 
     best, clearest = np.zeros_like(fields[0]), -1.0
     for _ in range(_TRIES):
         X = _generic(fields, rng)
-        clear = _clear(np.linalg.eigvalsh(1j * X), rank)
+        clear = _clear(np.asarray(np.linalg.eigvalsh(1j * X), dtype=np.float64), rank)
         if clear > clearest:
             best, clearest = X, clear
     values, vectors = np.linalg.eigh(1j * best)
     turning = values > _SAME
     u = vectors[:, turning].conj()  # the conjugate has the speed −s
-    planes = np.hstack([u.real, u.imag])
+    planes = np.hstack([np.real(u), np.imag(u)])
     fixed = np.linalg.svd(planes)[0][:, planes.shape[1] :]
     speeds = values[turning]
     return np.hstack([u, u.conj(), fixed]), np.concatenate([speeds, -speeds, np.zeros(fixed.shape[1])])
@@ -179,12 +179,12 @@ def _components(index: IndexSymmetry, still: NDArray[np.intp], frame: NDArray[An
     basis = np.empty((index.dim, found.shape[1]))
     for i, column in enumerate(reported(found.T, "invariant tensors", "tensors", found.shape[1])):
         parts = np.zeros((2, index.dim))
-        parts[0, still], parts[1, still] = column.real, column.imag
+        parts[0, still], parts[1, still] = np.real(column), np.imag(column)
         T = index.tensors(parts)
         Z = T[0] + 1j * T[1]
         for axis in range(index.rank):
             Z = np.moveaxis(np.tensordot(Z, frame, axes=(axis, 1)), -1, axis)
-        basis[:, i] = index.components_of_nearest(Z.real)
+        basis[:, i] = index.components_of_nearest(np.real(Z))
     return basis
 
 

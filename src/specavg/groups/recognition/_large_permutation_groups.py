@@ -1,4 +1,4 @@
-"""Recognising the largest groups of (signed) permutations, and all changes of signs, without a proof of a long chain."""
+"""Recognising the largest groups of (signed) permutations and all changes of signs, without proving a long chain."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def permutation_family(generators: Sequence[SignedPermutation]) -> Structure | N
     if d >= _SMALLEST:
         return large_permutation_group(generators)
     largest, action = _of_signature(generators), SignedAction(d)
-    guessed = Chain([action.permutation(g) for g in generators], action.degree, largest.order, prove=False)
+    guessed = Chain([action.permutation(g) for g in generators], action.degree, int(largest.order), prove=False)
     return largest if guessed.order == largest.order else None
 
 
