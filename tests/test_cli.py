@@ -482,6 +482,14 @@ def test_group_files_with_exact_fractions(here, capsys):
     assert "order 3" in out
 
 
+def test_a_misspelt_field_of_a_shift_is_named(here, capsys):
+    (here / "turn.toml").write_text('generators = [{ kind = "shift", degree = [120, 0] }]')
+    code, _, said = run(capsys, "info", "--space", "torus:2", "--group", "turn.toml", "--max-dim", "20")
+    assert code == 1
+    assert "no field 'degree'" in said
+    assert "degrees = [120]" in said
+
+
 @pytest.mark.parametrize("shift", ["[120, 0]", '["120", 0]', "[0, -1.5]"])
 def test_group_files_with_whole_periods_are_refused(here, capsys, shift):
     (here / "turn.toml").write_text(f'generators = [{{ kind = "shift", shift = {shift} }}]')

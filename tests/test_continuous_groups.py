@@ -334,6 +334,35 @@ def test_factors_and_copies_of_two_sided_maps_have_an_order(right):
         assert group.random(0).size == 2
 
 
+def test_molien_series_of_two_sided_maps():
+    """X ↦ A X Bᵀ is linear: the symmetric powers of tr A · tr B, for all pairs."""
+    left, right = groups.point_group("O"), groups.point_group("D3")
+    total = np.zeros(4)
+    for a in left.elements():
+        for b in right.elements():
+            p = [
+                np.trace(np.linalg.matrix_power(a.matrix, k)) * np.trace(np.linalg.matrix_power(b.matrix, k))
+                for k in (1, 2, 3)
+            ]
+            total += [1.0, p[0], (p[0] ** 2 + p[1]) / 2, (p[0] ** 3 + 3 * p[0] * p[1] + 2 * p[2]) / 6]
+    expected = tuple(np.rint(total / (left.order * right.order)).astype(int).tolist())
+    assert groups.left_right(left, right).molien(3) == expected
+
+
+def test_molien_series_of_integer_matrices_is_that_of_the_rotations_they_are():
+    """A sixth of a turn in a hexagonal cell: z^6 and z̄^6 are the first invariants beside powers of |z|²."""
+    oblique = Group([iso.affine([[1, -1], [1, 0]], [0, 0])])
+    turn = Group([iso.orthogonal([[0.5, -(0.75**0.5)], [0.75**0.5, 0.5]])])
+    assert oblique.molien(12) == turn.molien(12) == (1, 0, 1, 0, 1, 0, 3, 0, 3, 0, 3, 0, 5)
+    with pytest.raises(TypeError, match="not linear"):
+        Group([iso.affine([[1, -1], [1, 0]], ["1/2", 0])]).molien(3)
+
+
+def test_molien_series_of_continuous_groups_say_what_to_use():
+    with pytest.raises(ValueError, match=r"not implemented.*invariant_basis\(.*\.table"):
+        groups.special_orthogonal(3).molien(5)
+
+
 @pytest.mark.parametrize(
     "group",
     [groups.symmetric(4), groups.alternating(4), groups.hyperoctahedral(3), groups.sign_flips(3), groups.trivial(2)],

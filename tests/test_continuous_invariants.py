@@ -570,6 +570,19 @@ def test_an_axis_and_an_angle_turn_together():
     assert basis.dim == 3  # what rotations and shifts leave apart from each other
 
 
+def test_speeds_that_nearly_agree_are_shown_with_their_digits():
+    """What is then refused is not promised: a function that turns with 1e-9 is neither fixed nor clearly moved."""
+    A = np.zeros((4, 4))
+    A[1, 0], A[3, 2] = 1.0, 1.0 + 1e-9
+    told = r"speeds \[1.0, 1.000000001\].* differs from 1 by less .* make it exact"
+    with pytest.warns(UserWarning, match=told), pytest.raises(ValueError, match="in doubt"):
+        sa.invariant_basis(sa.Sphere(4), Group(fields=[A - A.T]), max_eigenvalue=10)
+    A[3, 2] = 2**0.5
+    with pytest.warns(UserWarning, match=r"1\.41421356237\].* whose invariants are computed"):
+        basis = sa.invariant_basis(sa.Sphere(4), Group(fields=[A - A.T]), max_eigenvalue=10)
+    assert basis.dim == 2  # 1 and |z|² − |w|²
+
+
 def test_matrices_from_the_right_leave_a_grassmannian_or_a_smaller_stiefel_manifold():
     """Stiefel(4, 2) mod SO(2): oriented planes, S² × S². Stiefel(4, 3) mod SO(3), its orthogonal complement: S³."""
     planes = Group(fields=[fields.left_right(np.zeros((4, 4)), [[0, -1], [1, 0]])])

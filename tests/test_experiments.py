@@ -372,7 +372,31 @@ def test_experiments_that_measure_time_come_last_and_are_reported_in_their_place
     assert [row.split(",")[0] for row in rows] == ["slow", "first"]
 
 
+def test_a_direct_product_of_permutations_acts_on_the_coordinates_of_the_task():
+    blocks = Changes(sizes=(20,), group=groups.direct_product(groups.symmetric(4), groups.symmetric(6)))
+    assert np.array_equal(blocks.weights, [2.5] * 4 + [7.5] * 6)
+    with pytest.raises(ValueError, match="permutes them"):
+        Changes(group=groups.direct_product(groups.symmetric(4), groups.symmetric(5)))
+    with pytest.raises(ValueError, match="permutes them"):
+        Changes(group=groups.direct_product(groups.symmetric(9), groups.cyclic(3)))
+
+
 # --- the sequel ---------------------------------------------------------------------------------------------
+
+
+def test_sentences_on_gaps_and_draws_are_true():
+    from specavg.experiments._sequel import _ranks, _runs_wrong
+
+    inf = float("inf")
+    assert "closed forms" in _ranks([inf, inf])
+    assert "inf" not in _ranks([inf, inf])
+    assert "2 cases with a gap of at least 0.7 (the others have closed forms)" in _ranks([1.0, 0.7, inf])
+    assert _ranks([1.0, 0.7]).endswith("at least 0.7")
+    assert [_runs_wrong(share) for share in (0.0, 0.4, 1.0)] == [
+        "no run was wrong",
+        "up to 40 % of the runs of a case were wrong",
+        "all runs of a case were wrong",
+    ]
 
 
 def test_the_target_of_the_sequel_is_the_same_function_in_every_basis(monkeypatch):

@@ -12,7 +12,7 @@ from scipy.stats import ortho_group
 import specavg as sa
 from specavg import isometries
 from specavg.invariants import fixed_space
-from specavg.invariants._certified_null_space import _largest_rows, _triangular, independent_blocks
+from specavg.invariants._certified_null_space import _largest_rows, independent_blocks, triangular
 
 
 def rotation(angle):
@@ -203,11 +203,11 @@ def test_the_basis_is_that_of_the_space_and_not_of_its_computation():
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
     kept = np.zeros((9, 4))
     kept[[0, 3, 7, 8], range(4)] = 1.0
-    np.testing.assert_allclose(_triangular(kept @ turn), kept, atol=1e-15)
+    np.testing.assert_allclose(triangular(kept @ turn), kept, atol=1e-15)
     Q = np.linalg.qr(np.random.default_rng(1).normal(size=(30, 4)))[0]
-    np.testing.assert_allclose(_triangular(Q @ turn), _triangular(Q), atol=1e-14)
-    np.testing.assert_allclose(_triangular(Q).T @ _triangular(Q), np.eye(4), atol=1e-14)
-    np.testing.assert_allclose(_triangular(Q) @ _triangular(Q).T, Q @ Q.T, atol=1e-14)
+    np.testing.assert_allclose(triangular(Q @ turn), triangular(Q), atol=1e-14)
+    np.testing.assert_allclose(triangular(Q).T @ triangular(Q), np.eye(4), atol=1e-14)
+    np.testing.assert_allclose(triangular(Q) @ triangular(Q).T, Q @ Q.T, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", [float, complex])

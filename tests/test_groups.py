@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from scipy.stats import chisquare
+from sympy.combinatorics import Permutation, PermutationGroup
 
 import specavg as sa
 from specavg import groups
@@ -98,6 +99,100 @@ def test_recognised_structure_is_the_catalogue_one():
         assert plain(groups.hyperoctahedral(d)).recognise() == Hyperoctahedral(d)
         assert plain(groups.sign_flips(d)).recognise() == SignFlips(d)
     assert plain(groups.cyclic_shifts(7)).recognise() not in (Symmetric(7), Alternating(7))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 10, 11, 12])
+def test_families_are_seen_from_their_generators_without_a_search(d):
+    """Other generators than those of the catalogue: random elements that generate, by sympy."""
+    rng = np.random.default_rng(d)
+    for make, family in [
+        (groups.sign_flips, SignFlips(d)),
+        (groups.symmetric, Symmetric(d)),
+        (groups.alternating, Alternating(d)),
+        (groups.hyperoctahedral, Hyperoctahedral(d)),
+    ]:
+        G = make(d)
+        some = [g for g in (G.random(rng) for _ in range(d + 20)) if not g.is_identity]
+        if some:
+            assert sympy_order(some) == G.order
+            found = Group(some).structure
+            assert found.order == G.order
+            assert found == family or d <= 3  # small ones have several names
+    assert groups.joined(groups.sign_flips(d), groups.symmetric(d)).order == groups.hyperoctahedral(d).order
+
+
+def sympy_order(generators):
+    """The order of the group on coordinates and their negatives."""
+    d = generators[0].size
+    images = [[i + d * (s < 0) for i, s in zip(g.image, g.signs, strict=True)] for g in generators]
+    both = [Permutation([*image, *((i + d) % (2 * d) for i in image)]) for image in images]
+    return PermutationGroup(both).order()
+
+
+@given(st.integers(2, 8), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_a_structure_seen_from_generators_has_the_order_that_sympy_finds(d, seed):
+    """Random signed permutations, most of them of proper subgroups: nothing is claimed that is not so."""
+    rng = np.random.default_rng(seed)
+    some = []
+    for _ in range(int(rng.integers(1, 4))):
+        image = rng.permutation(d) if rng.random() < 0.6 else np.arange(d)
+        signs = 1 - 2 * rng.integers(2, size=d) if rng.random() < 0.6 else np.ones(d, dtype=int)
+        some.append(iso.signed_permutation(image.tolist(), signs.tolist()))
+    found = Group(some).structure
+    assert found is None or found.order == sympy_order(some)
+    assert Group(some).order == sympy_order(some)
+
+
+def test_families_in_a_thousand_coordinates_are_seen_at_once():
+    d = 1000
+    both = groups.joined(groups.sign_flips(d), groups.symmetric(d))
+    start = time.perf_counter()
+    assert both.structure == Hyperoctahedral(d)
+    assert plain(groups.sign_flips(d)).structure == SignFlips(d)
+    assert time.perf_counter() - start < 10  # it takes 1 s; the parity of each generator by swaps took 9 s more
+
+
+@pytest.mark.parametrize(
+    "group, named",
+    [
+        (Group(groups.symmetric(10).generators), groups.symmetric(10)),
+        (Group(groups.alternating(10).generators), groups.alternating(10)),
+        (Group(groups.sign_flips(10).generators), groups.sign_flips(10)),
+        (groups.joined(groups.sign_flips(10), groups.symmetric(10)), groups.hyperoctahedral(10)),
+    ],
+)
+def test_generators_of_a_family_have_its_closed_form(group, named):
+    """Orbits of frequencies on T^10 would take 40 s: 40 functions of S_10."""
+    space = sa.Torus(10)
+    basis = sa.invariant_basis(space, group, max_invariant_dim=40)
+    other = sa.invariant_basis(space, named, max_invariant_dim=40)
+    assert {row.solver for row in basis.table} == {"closed form"}
+    assert basis.dim == other.dim
+    X = space.sample(30, random_state=0)
+    F, H = basis.evaluate(X), other.evaluate(X)
+    np.testing.assert_allclose(F @ F.T, H @ H.T, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["symmetric", "alternating", "hyperoctahedral", "sign_flips"])
+@pytest.mark.parametrize("space", [sa.Torus(4), sa.Sphere(4)])
+def test_closed_forms_of_seen_families_span_what_orbits_span(name, space):
+    """The other solvers see only what the generators do."""
+    group = Group(getattr(groups, name)(4).generators)
+    closed = sa.invariant_basis(space, group, max_invariant_dim=10)
+    other = next(solver for solver in ("orbits", "null space") if _applies(space, group, solver))
+    by_search = sa.invariant_basis(space, group, max_eigenvalue=closed.table[-1].eigenvalue * 1.000001, solver=other)
+    X = space.sample(20, random_state=1)
+    F, H = closed.evaluate(X), by_search.evaluate(X)
+    np.testing.assert_allclose(F @ F.T, H @ H.T, rtol=1e-11, atol=1e-11)
+
+
+def _applies(space, group, solver):
+    try:
+        sa.invariant_basis(space, group, max_eigenvalue=0.0, solver=solver)
+    except ValueError:
+        return False
+    return True
 
 
 def test_order_of_permutations_in_blocks():
@@ -253,7 +348,8 @@ def test_groups_are_values():
     assert a == b
     assert hash(a) == hash(b)
     assert Group(a.generators, "A") == Group(a.generators, "B")
-    assert a != plain(a)  # nothing is known about the plain one
+    assert a == plain(a)  # its generators show what it is
+    assert groups.wreath(a, 2) != plain(groups.wreath(a, 2))  # nothing is known about the plain one
     assert a != groups.symmetric(5)
     assert a != "symmetric(4)"
     assert copy.deepcopy(a) is a

@@ -1,6 +1,8 @@
 """Invariant tensors: counts of all crystal classes, invariance, names, and what the entries determine."""
 
 import itertools
+import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -433,3 +435,154 @@ def test_unsymmetric_tensors_are_refused_by_components_and_voigt_in_the_same_wor
         said.append(str(caught.value))
     assert said[0] == said[1]
     np.testing.assert_array_equal(index.voigt((T + T.T) / 2), [0, 4, 8, 6, 4, 2])
+
+
+def weyl_count(weights, positive_roots, rank):
+    """How many tensors of a rank a connected group leaves alone: the constant term of χ^rank ∏ (1 − e^α), α > 0."""
+    series = Counter({(0,) * len(weights[0]): 1})
+    for factor in [Counter(map(tuple, weights))] * rank + [Counter({(0,) * len(r): 1, r: -1}) for r in positive_roots]:
+        product = Counter()
+        for (a, m), (b, n) in itertools.product(series.items(), factor.items()):
+            product[tuple(np.add(a, b).tolist())] += m * n
+        series = product
+    return series[(0,) * len(weights[0])]
+
+
+def octonion_derivations():
+    """Fields of G2: the antisymmetric 7 × 7 matrices that are derivations of the cross product of R⁷."""
+    cross = np.zeros((7, 7, 7))
+    for i in range(7):  # e_i × e_{i+1} = e_{i+3}
+        for a, b, c in itertools.permutations((i, (i + 1) % 7, (i + 3) % 7)):
+            even = (a, b, c) in [
+                (i, (i + 1) % 7, (i + 3) % 7),
+                ((i + 1) % 7, (i + 3) % 7, i),
+                ((i + 3) % 7, i, (i + 1) % 7),
+            ]
+            cross[a, b, c] = 1.0 if even else -1.0
+    fields = []
+    for a, b in itertools.combinations(range(7), 2):
+        A = np.zeros((7, 7))
+        A[a, b], A[b, a] = 1.0, -1.0
+        fields.append(A)
+    moved = [sum(np.moveaxis(np.tensordot(cross, A, axes=(k, 1)), -1, k) for k in range(3)).ravel() for A in fields]
+    _, values, vectors = np.linalg.svd(np.array(moved).T)
+    assert (values < 1e-12).sum() == 14
+    return [np.tensordot(v, np.array(fields), axes=1) for v in vectors[values < 1e-12]]
+
+
+def adjoint_fields_of_su3():
+    """ad X of the Gell-Mann matrices, in the orthonormal basis that they are."""
+    basis = []
+    for i, j in itertools.combinations(range(3), 2):
+        for entry in (1.0, -1j):
+            M = np.zeros((3, 3), dtype=complex)
+            M[i, j], M[j, i] = entry, np.conj(entry)
+            basis.append(M / np.sqrt(2))
+    basis += [np.diag([1.0, -1.0, 0.0]) / np.sqrt(2), np.diag([1.0, 1.0, -2.0]) / np.sqrt(6)]
+    return [np.array([[np.trace(C @ (X @ B - B @ X)).imag for B in basis] for C in basis]) for X in basis]
+
+
+B3 = [
+    (1, 0, 0),
+    (0, 1, 0),
+    (0, 0, 1),
+    *((1, s, 0) for s in (1, -1)),
+    *((1, 0, s) for s in (1, -1)),
+    (0, 1, 1),
+    (0, 1, -1),
+]
+VECTOR_OF_SO7 = [(0, 0, 0), *(tuple(s * e for e in row) for row in np.eye(3, dtype=int).tolist() for s in (1, -1))]
+HEXAGON = [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)]  # roots of SU(3), and the short ones of G2
+LONG = [(1, 1), (-1, 2), (-2, 1)]
+
+
+@pytest.mark.parametrize(
+    "make, weights, positive, ranks",
+    [
+        (lambda: groups.special_orthogonal(7), VECTOR_OF_SO7, B3, (2, 3, 4, 5)),
+        (
+            lambda: groups.Group(fields=octonion_derivations()),
+            [(0, 0), *HEXAGON],
+            [(1, 0), (0, 1), (-1, 1), *LONG],
+            (2, 3, 4, 5),
+        ),
+        (
+            lambda: groups.Group(fields=adjoint_fields_of_su3()),
+            [(0, 0), (0, 0), *HEXAGON],
+            [(1, 0), (0, 1), (-1, 1)],
+            (2, 3, 4),
+        ),
+    ],
+    ids=["SO(7)", "G2", "SU(3) adjoint"],
+)
+def test_continuous_groups_have_as_many_tensors_as_weyl_counts(make, weights, positive, ranks):
+    group = make()
+    for rank in ranks:
+        found = sa.invariant_tensors(group, "ijklmn"[:rank])
+        assert found.dim == weyl_count(weights, positive, rank)
+        assert found.residual < 1e-13
+        g = group.random(rank).matrix
+        moved = np.asarray(found)
+        for axis in range(1, rank + 1):
+            moved = np.moveaxis(np.tensordot(moved, g, axes=(axis, 1)), -1, axis)
+        np.testing.assert_allclose(moved, found.tensors, atol=1e-12)
+        flat = found.tensors.reshape(found.dim, group.size**rank)
+        np.testing.assert_allclose(flat @ flat.T, np.eye(found.dim), atol=1e-12)
+
+
+@pytest.mark.parametrize("n, rank", [(3, 6), (4, 6), (4, 5), (5, 4), (2, 4)])
+def test_isotropic_tensors_are_products_of_deltas(n, rank):
+    """The first fundamental theorem of O(n): pairings of the indices span, and are independent up to rank 2n."""
+    found = sa.invariant_tensors(groups.orthogonal(n), "ijklmn"[:rank])
+    words = itertools.permutations(range(rank)) if rank % 2 == 0 else ()
+    pairings = [{tuple(sorted(p)) for p in zip(w[::2], w[1::2], strict=True)} for w in words]
+    distinct = {tuple(sorted(p)) for p in pairings}
+    assert found.dim == len(distinct) == (0 if rank % 2 else np.prod(range(rank - 1, 0, -2)))
+    flat = found.tensors.reshape(found.dim, n**rank)
+    for pairing in distinct:
+        letters = ["ab", "cd", "ef"]
+        word = [""] * rank
+        for (i, j), pair in zip(pairing, letters, strict=False):
+            word[i], word[j] = pair
+        deltas = ",".join(letters[: rank // 2])
+        deltas = np.einsum(f"{deltas}->{''.join(word)}", *[np.eye(n)] * (rank // 2)).ravel()
+        np.testing.assert_allclose(deltas @ flat.T @ flat, deltas, atol=1e-12)
+
+
+def test_index_symmetries_and_signs_under_continuous_groups():
+    """Isotropic elasticity has two constants in any dimension; the volume form is axial."""
+    assert sa.invariant_tensors(groups.orthogonal(7), ELASTIC).dim == 2
+    assert sa.invariant_tensors(groups.special_orthogonal(5), "ijklm=-jiklm=jklmi").dim == 1
+    assert sa.invariant_tensors(groups.orthogonal(5), "ijklm=-jiklm=jklmi").dim == 0
+    for group, output, dim in [
+        (groups.special_orthogonal(5), "ijklm", 1),
+        (groups.orthogonal(5), "ijklm", 0),
+        (groups.orthogonal(5), "axial ijklm", 1),
+    ]:
+        assert sa.invariant_tensors(group, output).dim == dim
+
+
+def test_tensors_of_continuous_groups_take_little_memory():
+    """Matrices of all 16,807 components would take 2.3 GB each."""
+    tracemalloc.start()
+    assert sa.invariant_tensors(groups.special_orthogonal(7), "ijklm").dim == 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+@pytest.mark.parametrize(
+    "group, output, what",
+    [
+        (groups.special_orthogonal(7), "ijklmn", "unit tensors of weight zero"),
+        (groups.point_group("Ih"), "ijklmno", "2187 x 2187 matrix of a map of tensors of rank 7"),
+        (groups.special_orthogonal(9), "ijklmnop", "listing the 43046721 entries"),
+    ],
+)
+def test_what_does_not_fit_in_memory_is_refused_before_it_is_made(group, output, what):
+    tracemalloc.start()
+    with sa.config(memory_limit="60 MB"), pytest.raises(MemoryError, match=f"{what}.* would need .*B; .*lower rank"):
+        sa.invariant_tensors(group, output)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6

@@ -179,6 +179,7 @@ def test_exact_isometries_stay_exact():
         ({"kind": "orthogonal", "matrix": [[1, 0], [0]]}, "rows of one length"),
         ({"kind": "twist"}, "'twist' is not known"),
         ({"kind": "permutation", "image": [0], "imgae": 1}, "'imgae' that does not belong there"),
+        ({"kind": "permutation", "imgae": [0]}, "no field 'image', and a field 'imgae' that does not belong there"),
         ([1, 0], "must be a table with named fields"),
     ],
 )

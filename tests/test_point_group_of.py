@@ -107,3 +107,18 @@ def test_recognised_groups_are_equal_to_themselves_and_draw_uniformly():
     rng = np.random.default_rng(0)
     drawn = {tuple(np.round(np.asarray(group.random(rng).matrix, float), 6).ravel() + 0.0) for _ in range(400)}
     assert len(drawn) == 24
+
+
+def test_rounded_generators_of_a_recognised_group_have_its_functions():
+    """Three mirrors of the icosahedron, with twelve decimals: the degrees are those of the Molien series."""
+    golden = (1 + 5**0.5) / 2
+    normals = [np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), np.array([golden, 1 / golden, 1.0]) / 2]
+    group = groups.Group([np.round(np.eye(3) - 2 * np.outer(n, n), 12) for n in normals])
+    assert group.structure.symbol == "Ih"
+    basis = sa.invariant_basis(sa.Sphere(3), group, max_eigenvalue=16 * 17)
+    degrees = [i for i, row in enumerate(basis.table) if row.invariant_dim]
+    counts = groups.point_group("Ih").molien(16)
+    assert degrees == [k for k in range(17) if counts[k] - (counts[k - 2] if k > 1 else 0)] == [0, 6, 10, 12, 16]
+    X = basis.space.sample(20, random_state=0)
+    for g in group.generators:
+        np.testing.assert_allclose(basis.evaluate(X @ g.matrix.T), basis.evaluate(X), atol=1e-10)  # 5e-13 × degree²

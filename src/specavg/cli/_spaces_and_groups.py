@@ -251,6 +251,11 @@ def _in_periods(described: Any, path: Path) -> Any:
     if not isinstance(described, dict):
         return described
     parts = {name: _in_periods(part, path) for name, part in described.items()}
+    other = next((name for name in parts if name not in ("kind", "shift", "degrees")), None)
+    if parts.get("kind") == "shift" and other is not None:
+        raise UserError(
+            f'{path}: a shift has no field {other!r}: write shift = ["1/3"], in periods, or degrees = [120]'
+        )
     if parts.get("kind") == "shift" and isinstance(parts.get("degrees"), list):
         found: Any = shift(degrees=parts.pop("degrees"))
         parts["shift"] = [str(t) for t in getattr(found, "shift", [0] * found.size)]

@@ -15,7 +15,7 @@ from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._result import Track
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
-from specavg.isometries import SignedPermutation
+from specavg.isometries import SignedPermutation, flatten
 from specavg.spaces import Torus
 
 D = 10
@@ -77,15 +77,16 @@ class Changes:
             not self.sizes or min(self.sizes) < 2 or list(self.sizes) != sorted(set(self.sizes))
         ):
             raise ValueError(f"the numbers of samples must increase and be at least 2; got {self.sizes}")
-        if (
-            self.group.fields
-            or self.group.size != D
-            or not all(isinstance(g, SignedPermutation) for g in self.group.generators)
-        ):
+        if self.group.fields or self.group.columns != D or len(self._moves) < len(self.group.generators):
             raise ValueError(
                 f"the paper's task has {D} coordinates, and its group permutes them and changes their signs; got "
-                f"{self.group!r}. Examples: hyperoctahedral:10, cyclic_shifts:10, symmetric:10."
+                f"{self.group!r}. Examples: hyperoctahedral:10, cyclic_shifts:10, symmetric:4 * symmetric:6."
             )
+
+    @property
+    def _moves(self) -> list[SignedPermutation]:
+        """The generators that are signed permutations of all coordinates; those of direct products act on blocks."""
+        return [g for g in map(flatten, self.group.generators) if isinstance(g, SignedPermutation)]
 
     @property
     def penalties(self) -> tuple[float, ...]:
@@ -95,7 +96,7 @@ class Changes:
     @property
     def weights(self) -> Array:
         """The weights of x_i² in the target."""  # (d,)
-        images = [g.image_array for g in self.group.generators if isinstance(g, SignedPermutation)]
+        images = [g.image_array for g in self._moves]
         at, to = np.tile(np.arange(D), len(images)), np.concatenate([np.empty(0, dtype=np.intp), *images])
         orbit = components(D, at, to)  # of each coordinate
         return np.array([float(np.mean(np.flatnonzero(orbit == o) + 1.0)) for o in orbit])

@@ -21,7 +21,7 @@ from specavg.groups._product_replacement import random_product
 from specavg.groups._signed_columns import LeastImages
 from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.recognition._continuous_part import continuous_structure
-from specavg.groups.recognition._large_permutation_groups import large_permutation_group
+from specavg.groups.recognition._large_permutation_groups import permutation_family
 from specavg.groups.recognition._point_group_of import point_group_of
 from specavg.groups.recognition._structure_of import structure_of
 from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, identity
@@ -133,8 +133,8 @@ class Group(Immutable):
     def structure(self) -> Structure | None:
         """What the group is said to be, or what its generators show at a glance; None where neither is the case.
 
-        Generators show at a glance that they are those of S_d, A_d or B_d, on 12 coordinates or more, and matrices of
-        three rows that they are those of a point group, whatever way its axes lie.
+        Generators show at a glance (in milliseconds) that they are those of S_d, A_d, B_d or all changes of signs, and
+        matrices of three rows that they are those of a point group, whatever way its axes lie.
 
         Examples
         --------
@@ -149,7 +149,7 @@ class Group(Immutable):
             return self._claimed
         signed = [g for g in self._generators if isinstance(g, SignedPermutation)]
         if len(signed) == len(self._generators):
-            return large_permutation_group(signed)
+            return permutation_family(signed)
         linear = [g for g in self._generators if isinstance(g, SignedPermutation | Orthogonal) and g.size == 3]
         return point_group_of([g.matrix for g in linear]) if len(linear) == len(self._generators) else None
 

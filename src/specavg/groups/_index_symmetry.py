@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from string import ascii_lowercase
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ Exchange = tuple[tuple[int, ...], int]
 
 _PART = re.compile(r"([+-]?)([a-z]+)")
 _FEW = 1000  # components of a tensor without symmetries: its matrix then takes 8 MB at most
+_AT_ONCE = 4_000_000  # entries of tensors that are moved at once: 32 MB
 _OBEYED = 1e-6  # of the largest entry: what six digits of a file leave of an equation between entries
 _MOST_INDICES = 8  # 8! = 40,320 exchanges of indices are listed in a fraction of a second
 
@@ -123,9 +124,9 @@ class IndexSymmetry:
 
     def components(self, tensors: ArrayLike) -> Array:
         """The components of tensors that obey the equations; others are refused."""  # (..., d, d, ...) -> (..., dim)
-        return self._components(self._checked(tensors))
+        return self.components_of_nearest(self._checked(tensors))
 
-    def _components(self, T: Array) -> Array:
+    def components_of_nearest(self, T: Array) -> Array:
         """The components of the nearest tensors that obey the equations."""
         flat = T.reshape(-1, self.size**self.rank) * self._weights
         component, used = self._orbits[0], self._orbits[0] >= 0
@@ -211,7 +212,7 @@ class IndexSymmetry:
 
     def _off(self, T: Array) -> tuple[float, float]:
         """How far tensors are from the nearest that obey the equations, and their largest entry."""
-        nearest = self.tensors(self._components(T))
+        nearest = self.tensors(self.components_of_nearest(T))
         return float(np.abs(nearest - T).max(initial=0.0)), float(np.abs(T).max(initial=0.0))
 
     def _voigt_parts(self) -> list[tuple[int, ...]]:
@@ -238,24 +239,75 @@ class IndexSymmetry:
         signed = g if isinstance(g, SignedPermutation) else exact_signed(g.matrix)
         if signed is not None:
             return self._permuted(signed, sign)
+        self._require_matrix()
         if len(self.exchanges) == 1 and self.dim <= _FEW:  # g ⊗ g ⊗ … itself
             R, moved = g.matrix, g.matrix
             for _ in range(self.rank - 1):
                 d = len(moved) * self.size
                 moved = (moved[:, None, :, None] * R[:, None, :]).reshape(d, d)
             return Orthogonal(sign * moved)  # orthogonal as g is, and no signed permutation as g is none: no check
-        T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
-        for axis in range(1, self.rank + 1):
-            T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
-        moved = self._components(T).T
+        moved = np.zeros((self.dim, self.dim))
+        for some in np.array_split(np.arange(self.dim), max(1, self.dim * self.size**self.rank // _AT_ONCE)):
+            unit = np.zeros((len(some), self.dim))
+            unit[np.arange(len(some)), some] = 1.0
+            moved[:, some] = self.moved_components(g.matrix, unit).T
         return exact_signed(sign * moved) or Orthogonal(sign * moved)
+
+    def moved_components(self, R: Array, components: Array) -> Array:
+        """The components of (R ⊗ R ⊗ …) T for tensors T by their components; no matrix of all of them is made."""
+        T = self.tensors(components)  # (k, d, d, ...)
+        for axis in range(1, self.rank + 1):
+            T = np.moveaxis(np.tensordot(T, R, axes=(axis, 1)), -1, axis)
+        return self.components_of_nearest(T)  # (k, dim)
 
     def velocity(self, A: Array) -> Array:
         """The derivative of `moved` along exp(tA): A acts on one index after the other, and the results add up."""
-        T = self.tensors(np.eye(self.dim))
-        moved = [np.moveaxis(np.tensordot(T, A, axes=(axis, 1)), -1, axis) for axis in range(1, self.rank + 1)]
-        found = self._components(np.sum(moved, axis=0)).T
+        self._require_matrix()
+        row, column, value = self.velocity_entries(A, np.arange(self.dim))
+        found = np.zeros((self.dim, self.dim))
+        np.add.at(found, (row, column), value)
         return (found - found.T) / 2
+
+    def velocity_entries(
+        self, A: NDArray[Any], components: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]:
+        """The entries of some columns of `velocity`: their rows, the numbers of the columns, and values that add up.
+
+        The basis tensor of a component is √(size of its orbit) times the mean of its first unit tensor over the
+        exchanges of indices, which commute with the map: the images of this unit tensor alone show all of the column.
+        """
+        component, _, first = self._orbits
+        start, scale = first[components], 1.0 / self.entry_weights[components]
+        rows: list[NDArray[np.intp]] = []
+        columns: list[NDArray[np.intp]] = []
+        values: list[NDArray[Any]] = []
+        for axis in range(self.rank):
+            step = self.size ** (self.rank - 1 - axis)
+            i = start // step % self.size
+            for k in range(self.size):
+                word = start + (k - i) * step
+                value = scale * A[k, i] * self._weights[word]
+                at = np.flatnonzero(value)  # components that signs make zero have the weight zero
+                rows.append(component[word[at]])
+                columns.append(at)
+                values.append(value[at])
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+
+    def relabelled(self, image: NDArray[np.intp], components: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+        """Where components go as the values i of all indices become image[i], and with what signs."""
+        component, sign, first = self._orbits
+        word = np.zeros(len(components), dtype=np.int64)
+        for i in np.unravel_index(first[components], self.shape):
+            word = word * self.size + image[i]
+        return component[word], sign[word].astype(float)
+
+    def _require_matrix(self) -> None:
+        """Refuse a matrix of all components that does not fit, with the two copies that are made on the way."""
+        require_memory(
+            8.0 * 3 * self.dim**2,
+            f"the {self.dim} x {self.dim} matrix of a map of tensors of rank {self.rank} in {self.size} dimensions",
+            "Take a lower rank, or more index symmetries.",
+        )
 
     def _permuted(self, g: SignedPermutation, sign: int) -> SignedPermutation:
         # ((g ⊗ g …) T)[i, j, …] = s_i s_j … T[image i, image j, …]

@@ -14,7 +14,7 @@ import numpy as np
 from specavg._arrays import Array, components
 from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, DirectProduct, Hyperoctahedral, SignFlips, Symmetric, Trivial, Wreath
-from specavg.isometries import Copies, Isometry, Orthogonal, SignedPermutation, flatten, orthogonal
+from specavg.isometries import Affine, Copies, Isometry, LeftRight, Orthogonal, SignedPermutation, flatten, orthogonal
 
 if TYPE_CHECKING:
     from specavg.groups._group import Group
@@ -32,18 +32,25 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
     """The coefficients of (1/|G|) Σ 1/det(1 − t g) up to t^degree."""
     if degree != int(degree) or degree < 0:
         raise ValueError(f"the last degree of a Molien series is 0, 1, 2, ...; got {degree!r}")
-    linear = [g for g in map(_in_one_block, group.generators) if isinstance(g, SignedPermutation | Orthogonal)]
-    complete = len(linear) == len(group.generators)
+    if group.fields:
+        raise ValueError(
+            f"the Molien series of {group!r}, a mean over infinitely many elements, is not implemented. "
+            "sa.invariant_basis(space, group, max_eigenvalue=...).table counts invariant functions: on a sphere those "
+            "of degree k are the difference of the entries k and k - 2 of the series."
+        )
+    blocks = [_in_one_block(g) for g in group.generators]
+    linear = [g for g in blocks if isinstance(g, SignedPermutation | Orthogonal)]
+    complete = all(map(_is_linear, blocks))
     structure, known = group.structure, None
-    if structure is None and complete and group.is_finite:
+    if structure is None and len(linear) == len(blocks):
         simple = _degrees_of_reflections(linear)
         known = None if simple is None else (simple, 0)
-    if known is None and group.is_finite:
+    if known is None:
         structure = group.recognise()
         known = _degrees(structure)
-    if known is None and isinstance(structure, Wreath) and group.is_finite:
+    if known is None and isinstance(structure, Wreath):
         return _of_copies(molien_series(structure.group, degree), structure.copies)
-    if known is None and isinstance(structure, DirectProduct) and group.is_finite:
+    if known is None and isinstance(structure, DirectProduct):
         return reduce(_product, [molien_series(part, degree) for part in structure.groups])
     if known is not None:
         degrees, numerator = known
@@ -51,7 +58,7 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
         shifted = [0] * numerator + series if numerator else [0] * (degree + 1)
         return tuple(a + b for a, b in zip(series, shifted, strict=False))
     if not complete:
-        raise TypeError(f"a Molien series is for groups of matrices; {group!r} has maps of another kind")
+        raise TypeError(f"a Molien series is for groups of matrices; {group!r} has maps that are not linear")
     if group.finite_order > LISTED:
         raise ValueError(
             f"the Molien series of {group!r} is a mean over its {group.finite_order} elements, and more than {LISTED} "
@@ -61,12 +68,12 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
         )
     elements = [_in_one_block(g) for g in group.elements(limit=LISTED)]
     signed = [g for g in elements if isinstance(g, SignedPermutation)]
-    matrices = [g for g in elements if isinstance(g, Orthogonal)]
+    matrices = [g for g in elements if isinstance(g, Orthogonal | Affine)]
     total = [Fraction(0)] * (degree + 1)
     for factors, count in Counter(tuple(sorted(g.cycles)) for g in signed).items():
         for k, a in enumerate(_reciprocal(factors, degree)):
             total[k] += Fraction(count * a)
-    rounded = sum((_float_series(g.matrix, degree) for g in matrices), np.zeros(degree + 1))
+    rounded = sum((_float_series(np.asarray(g.matrix, dtype=float), degree) for g in matrices), np.zeros(degree + 1))
     mean = np.array([float(a) for a in total]) / len(elements) + rounded / len(elements)
     if not matrices:
         return tuple(int(a / len(elements)) for a in total)
@@ -78,7 +85,9 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
 
 
 def _in_one_block(g: Isometry) -> Isometry:
-    """A linear map of copies or factors as one matrix of all coordinates; other maps as they are."""
+    """A linear map of copies or factors, or X ↦ A X Bᵀ, as one matrix of all coordinates; other maps as they are."""
+    if isinstance(g, LeftRight):
+        return orthogonal(np.kron(g.left.matrix, g.right.matrix))
     if not isinstance(g, Copies):
         return flatten(g)
     parts = [_in_one_block(part) for part in g.parts]
@@ -90,6 +99,11 @@ def _in_one_block(g: Isometry) -> Isometry:
     for i, block in enumerate(blocks):
         matrix[i, :, g.image[i]] = block
     return orthogonal(matrix.reshape(g.size * d, g.size * d))
+
+
+def _is_linear(g: Isometry) -> bool:
+    """Whether a map in one block is that of a matrix: an integer matrix without a shift is."""
+    return isinstance(g, SignedPermutation | Orthogonal) or (isinstance(g, Affine) and not any(g.shift))
 
 
 def _degrees(structure: Structure) -> tuple[list[int], int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import chain, islice, takewhile
 from math import exp, inf, log
 from typing import Any
@@ -34,6 +35,10 @@ _LONGEST = 86_400.0  # seconds of a forecast, which is right to a factor of ten:
 _ANNOUNCED = 60.0  # seconds of a forecast from which on a search says what it will take
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 _BARREN_SECONDS = 120.0  # by forecasts, for the same: the seven degrees of E8 before its first invariant take less
+
+# A ratio of speeds this near to a fraction with a denominator up to the second number may be meant to be it; the number
+# of invariants is in doubt there (singular values below 1e-7). Other ratios come so near by chance once in a thousand.
+_NEAR, _SMALL = 1e-6, 24
 
 
 def checked_request(
@@ -68,13 +73,27 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
         elif not isinstance(velocity, ShiftField) and group.structure is None and period(velocity) is None:
             if not group.algebra.is_abelian:
                 continue  # other fields may fill the rest
-            speeds = sorted({round(abs(speed), 4) for speed, _ in velocity.circles()})
+            speeds = sorted({float(f"{abs(speed):.12g}") for speed, _ in velocity.circles()})
+            ratio = next((near for speed in speeds if (near := _near_ratio(speed / speeds[0])) is not None), None)
             warnings.warn(
                 f"the flow of {field!r} does not come back: its planes turn with speeds {speeds}, of no small ratio as "
-                "far as floating-point numbers tell. It fills a larger group, whose invariants are computed. "
-                "(Shifts are in periods, rotations in radians: 2π times a rotation goes with one period.)",
+                "far as floating-point numbers tell. "
+                + (
+                    "It fills a larger group, whose invariants are computed. "
+                    if ratio is None
+                    else f"A ratio of them differs from {ratio} by less than {_NEAR:g}: if it is meant to be {ratio}, "
+                    "make it exact. Otherwise some functions turn so slowly that the number of invariants is in doubt, "
+                    "which is an error. "
+                )
+                + "(Shifts are in periods, rotations in radians: 2π times a rotation goes with one period.)",
                 stacklevel=4,
             )
+
+
+def _near_ratio(ratio: float) -> Fraction | None:
+    """The small fraction that a ratio of speeds nearly is; None where it is one, or far from all."""
+    near = Fraction(ratio).limit_denominator(_SMALL)
+    return near if 1e-11 * ratio < abs(ratio - near) < _NEAR else None
 
 
 def solutions_in_time(

@@ -250,7 +250,9 @@ def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
             f"between rounding ({zero:.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
             "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
-            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
+            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded: where "
+            "group.structure is a point group, [turn.isometry for turn in group.structure.turns] are exact generators; "
+            "along the usual axes groups.point_group('Oh') and the like have them."
         )
     return null
 
@@ -275,7 +277,7 @@ def _from_square(square: Any, count: int) -> tuple[Array, float] | None:
             continue
         entries = _turned(vectors[block, :, column])  # a null vector in each row
         for one in np.flatnonzero(null.sum(axis=1) > 1):
-            entries[block == one] = _triangular(entries[block == one].T).T
+            entries[block == one] = triangular(entries[block == one].T).T
         found.append((members[block], entries))
     Q = np.zeros((m, sum(len(rows) for rows, _ in found)), dtype=square.dtype)
     last = 0
@@ -294,7 +296,7 @@ def _orthonormal(Q: Array) -> Array:
     return Q @ (1.5 * np.eye(Q.shape[1]) - 0.5 * (Q.conj().T @ Q))
 
 
-def _triangular(Q: Array) -> Array:
+def triangular(Q: Array) -> Array:
     """The orthonormal basis of the columns of `Q` in which a choice of rows is triangular, the same on every machine.
 
     Which basis of a null space LAPACK finds is a matter of rounding, and a model that names single functions of it
@@ -346,7 +348,7 @@ def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
     R = np.linalg.qr(np.concatenate([unpacked(B) for B in deviations]), mode="r")
     _, values, vectors = np.linalg.svd(R)
     null = clear_zeros(values, zero)
-    return _triangular(vectors[null].conj().T), float(values[~null].min(initial=np.inf))
+    return triangular(vectors[null].conj().T), float(values[~null].min(initial=np.inf))
 
 
 def entries_of(matrix: Any) -> Array:

@@ -121,7 +121,7 @@ def shift(
         The shift as angles, in place of `t`: 360 degrees or 2π are one period of the coordinate, whatever its length
         is. An angle that is a fraction of it with a denominator of at most 360, to rounding, is this fraction; other
         degrees are taken as they are written. Numbers near a fraction with a small denominator that are not one are
-        questioned, and so are angles that are whole periods.
+        questioned, and so are angles that are whole periods, and degrees that are a fraction of π.
 
     Examples
     --------
@@ -143,6 +143,8 @@ def shift(
     if not periods:
         raise ValueError(f"{what}, and this one has none: write {example}")
     exact = [isinstance(entry, str | Fraction) for entry in given]
+    if degrees is not None:
+        _question_degrees(given)
     if t is None and any(periods) and not any(map(_wrapped, periods)):
         warnings.warn(f"a shift by the angles {list(given)} moves nothing: they are whole periods.", stacklevel=2)
     elif t is not None and any(abs(p) >= 1 and not known for p, known in zip(periods, exact, strict=True)):
@@ -160,6 +162,20 @@ def shift(
                 stacklevel=2,
             )
     return affine_map(np.eye(len(periods), dtype=np.int64), periods)
+
+
+def _question_degrees(angles: Sequence[Any]) -> None:
+    """Question the first angle in degrees that is a fraction of π, as radians are."""
+    for angle in angles:
+        if isinstance(angle, float | np.floating) and angle:
+            in_pi = Fraction(float(angle) / np.pi).limit_denominator(_LARGEST_DENOMINATOR)
+            if in_pi and abs(float(angle) / np.pi - in_pi) <= _ROUNDING * max(1.0, abs(float(in_pi))):
+                warnings.warn(
+                    f"a shift by {float(angle):.10g} degrees is {in_pi} of π, as an angle in radians would be, and "
+                    "generates a far larger group. If radians are meant, write shift(radians=[...]).",
+                    stacklevel=3,
+                )
+                return
 
 
 def _question_periods(given: str) -> None:

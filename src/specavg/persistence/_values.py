@@ -111,7 +111,11 @@ def read_fields(
         if name in left:
             found[name] = read(left.pop(name), hint, f"{place}.{name}", depth + 1)
         elif defaults is None or name not in defaults:
-            raise DescriptionError(f"{place} has no field {name!r}")
+            other = next((given for given in left if given not in hints), None)  # perhaps it was misspelt
+            raise DescriptionError(
+                f"{place} has no field {name!r}"
+                + ("" if other is None else f", and a field {other!r} that does not belong there")
+            )
     if left:  # a misspelt field must not be ignored
         raise DescriptionError(f"{place} has a field {next(iter(left))!r} that does not belong there")
     return found

@@ -206,4 +206,4 @@ class WithInversion(ClosedCanonical):
 
 def signature(g: SignedPermutation) -> Signature:
     """Whether the permutation is odd, and whether the number of signs is."""
-    return int(parity(g.image_array[None])[0]), sum(s < 0 for s in g.signs) % 2
+    return (g.size - len(g.cycles)) % 2, int((g.signs_array < 0).sum()) % 2

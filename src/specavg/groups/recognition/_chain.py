@@ -84,9 +84,13 @@ class Chain:
         N.
     bound : int, optional
         An order that the group cannot exceed. A chain that attains it needs no proof.
+    prove : bool, default True
+        Whether what random elements show is proved. Without a proof, and below the bound, the order may be too small.
     """
 
-    def __init__(self, generators: Sequence[NDArray[np.integer]], degree: int, bound: int | None = None) -> None:
+    def __init__(
+        self, generators: Sequence[NDArray[np.integer]], degree: int, bound: int | None = None, *, prove: bool = True
+    ) -> None:
         self.degree = degree
         self._identity: Permutation = np.arange(degree, dtype=np.int32)
         moving = [np.asarray(g, dtype=np.int32) for g in generators if not np.array_equal(g, self._identity)]
@@ -108,7 +112,8 @@ class Chain:
                 return
             if quiet >= _QUIET + len(moving):
                 break
-        self._prove()
+        if prove:
+            self._prove()
 
     @property
     def order(self) -> int:

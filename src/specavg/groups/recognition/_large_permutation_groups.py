@@ -1,4 +1,4 @@
-"""Recognising the largest groups of (signed) permutations, whose stabiliser chains would be long."""
+"""Recognising the largest groups of (signed) permutations and all changes of signs, without proving a long chain."""
 
 from __future__ import annotations
 
@@ -14,11 +14,53 @@ from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, Hyperoctahedral, SignedSubgroup, SignFlips, Symmetric, WithInversion
 from specavg.groups.families._permutations import Signature, signature
 from specavg.groups.recognition._actions import SignedAction
-from specavg.groups.recognition._chain import random_products
+from specavg.groups.recognition._chain import Chain, random_products
 from specavg.isometries import SignedPermutation
 
-_SMALLEST = 12  # coordinates: with fewer, a stabiliser chain takes milliseconds
+_SMALLEST = 12  # coordinates: with fewer, the levels of a stabiliser chain are filled in 1 to 8 ms
 _TRIES = 200  # random elements looked at: one of ten elements of S_1000 has a suitable cycle
+
+
+def permutation_family(generators: Sequence[SignedPermutation]) -> Structure | None:
+    """S_d, A_d, B_d, a subgroup of it by signature, all changes of signs, ±S_d and ±A_d (d ≥ 12), where that is proved.
+
+    Other groups, and those that a few random elements do not show, are None: that takes milliseconds too.
+
+    Examples
+    --------
+    >>> from specavg.isometries import permutation
+    >>> permutation_family([permutation([1, 2, 3, 4, 0]), permutation([1, 0, 2, 3, 4])])
+    Symmetric(size=5)
+    >>> permutation_family([permutation([1, 2, 3, 4, 0])]) is None
+    True
+    """
+    d = generators[0].size
+    if all(map(_fixes_coordinates, generators)):
+        return SignFlips(d) if _independent_signs(generators) == d else None
+    if orbit_numbers(generators).any():
+        return None
+    if d >= _SMALLEST:
+        return large_permutation_group(generators)
+    largest, action = _of_signature(generators), SignedAction(d)
+    guessed = Chain([action.permutation(g) for g in generators], action.degree, int(largest.order), prove=False)
+    return largest if guessed.order == largest.order else None
+
+
+def _fixes_coordinates(g: SignedPermutation) -> bool:
+    """Whether `g` only changes signs."""
+    return np.array_equal(g.image_array, np.arange(g.size))
+
+
+def _independent_signs(generators: Sequence[SignedPermutation]) -> int:
+    """The rank over GF(2) of the signs that elements change."""
+    pivots: dict[int, int] = {}  # by their leading bits
+    for g in generators:
+        row = sum(1 << i for i in np.flatnonzero(g.signs_array < 0).tolist())
+        while row and row.bit_length() in pivots:
+            row ^= pivots[row.bit_length()]
+        if row:
+            pivots[row.bit_length()] = row
+    return len(pivots)
 
 
 def large_permutation_group(generators: Sequence[SignedPermutation]) -> Structure | None:
@@ -34,8 +76,10 @@ def large_permutation_group(generators: Sequence[SignedPermutation]) -> Structur
     signed = any(not g.is_permutation for g in generators)
     action = SignedAction(d)
     central = all(len(set(g.signs)) == 1 for g in generators)  # the signs, if any, are all of x ↦ −x
-    jordan, flips = False, central
-    products = random_products([action.permutation(g) for g in generators], np.random.default_rng(0))
+    # Elements that only change signs are left out of the products: a thousand of them would hide what the others do.
+    moving = [g for g in generators if not _fixes_coordinates(g)]
+    jordan, flips = False, central or any(_fixes_coordinates(g) and len(set(g.signs)) == 2 for g in generators)
+    products = random_products([action.permutation(g) for g in moving], np.random.default_rng(0))
     for cycles in (action.isometry(g).cycles for g in itertools.islice(products, _TRIES)):
         jordan = jordan or any(d / 2 < length < d - 2 and _is_prime(length) for length, _ in cycles)
         flips = flips or _changes_some_signs(cycles)
@@ -50,13 +94,9 @@ def large_permutation_group(generators: Sequence[SignedPermutation]) -> Structur
 
 
 def permutation_group_of_order(generators: Sequence[SignedPermutation], order: int) -> Structure | None:
-    """S_d, A_d, B_d, a subgroup of it by signature or all sign changes, where the order shows it; else None."""
+    """S_d, A_d, B_d or a subgroup of it by signature, where the order shows it; else None."""
     structure = _of_signature(generators)
-    if structure.order == order:
-        return structure
-    flips = SignFlips(generators[0].size)
-    fixed = all(g.image == tuple(range(g.size)) for g in generators)
-    return flips if flips.order == order and fixed else None
+    return structure if structure.order == order else None
 
 
 def _of_signature(generators: Sequence[SignedPermutation]) -> Structure:

@@ -53,6 +53,12 @@ def are_elements(matrices: Iterable[Array], group: PointGroup) -> bool:
     return all(float(_distance(theirs, matrix).min()) < _CHECKED for matrix in matrices)
 
 
+def nearest_elements(matrices: Iterable[Array], group: PointGroup) -> list[Array]:
+    """The element of `group` that is nearest to each matrix: what matrices of twelve digits are meant to be."""
+    theirs = _elements(group)
+    return [theirs[int(_distance(theirs, matrix).argmin())] for matrix in matrices]
+
+
 def _distance(matrices: Array, matrix: Array) -> Array:
     return np.abs(matrices - matrix).max(axis=(1, 2))  # (n, 3, 3), (3, 3) -> (n,)
 

@@ -14,8 +14,8 @@ from specavg.groups.recognition._actions import Action, faithful_action
 from specavg.groups.recognition._affine_maps import affine_group
 from specavg.groups.recognition._chain import Chain
 from specavg.groups.recognition._large_permutation_groups import (
-    large_permutation_group,
     order_bound,
+    permutation_family,
     permutation_group_of_order,
 )
 from specavg.isometries import Affine, Isometry, SignedPermutation
@@ -70,7 +70,7 @@ def structure_of(generators: Sequence[Isometry], identity: Isometry) -> Structur
     bound = None
     signed = [g for g in moving if isinstance(g, SignedPermutation)]
     if len(signed) == len(moving):
-        structure = large_permutation_group(signed)
+        structure = permutation_family(signed)
         if structure is not None:
             return structure
         bound = order_bound(signed)

@@ -22,6 +22,7 @@ from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
 from specavg.groups.families import PointGroup
+from specavg.groups.recognition._point_group_of import nearest_elements
 from specavg.invariants._certified_null_space import FixedSpace, clear_zeros, common_null_space, rounding
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
 from specavg.invariants.solvers._solver import QUICK, ClosedForm, FixedVectorSolver, Solution, Unsuitable
@@ -73,7 +74,12 @@ class AxisThenNullSpace(FixedVectorSolver):
 
     @cached_property
     def _matrices(self) -> list[Array]:
-        return [_matrix(self.space.check_isometry(g)) for g in self.group.generators]
+        """The generators; those of a point group that was recognised, with its exact angles."""
+        given = [_matrix(self.space.check_isometry(g)) for g in self.group.generators]
+        structure = self.group.structure
+        if isinstance(structure, PointGroup) and self.group.said_structure is None:
+            return nearest_elements(given, structure)
+        return given
 
     @cached_property
     def _frame(self) -> Frame:
