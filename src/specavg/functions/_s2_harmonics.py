@@ -144,7 +144,7 @@ class S2Harmonics(EulerFamily):
     def plain_values(self, X: Array) -> Array:
         if self.top > _PLAIN_DEGREE:
             unit = normalized(X)
-            return np.concatenate([harmonics(unit, k) for k in self._degrees], axis=1)
+            return np.concatenate(harmonics(unit, self._degrees), axis=1)
         start = np.full(self.top + 1, -1)  # of each degree among the functions
         start[list(self._degrees)] = np.cumsum([0, *(2 * k + 1 for k in self._degrees)])[:-1]
         values = np.zeros((self.dim, len(X)))

@@ -53,8 +53,7 @@ class SphereHarmonics(Products):
 
     def plain_values(self, X: Array) -> Array:
         unit = normalized(X)
-        columns = [harmonics(unit, degree, even=self._even) for degree in self._degrees]
-        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+        return np.concatenate([np.empty((len(X), 0)), *harmonics(unit, self._degrees, even=self._even)], axis=1)
 
 
 def harmonics_count(d: int, degree: int) -> int:
@@ -134,13 +133,13 @@ def gegenbauer_recurrence(n: Array, order: float) -> Array:
     return np.sqrt(n * (n + 2 * order - 1) / (4 * (n + order) * (n + order - 1)))
 
 
-def harmonics(X: Array, degree: int, even: bool = False) -> Array:
-    """Orthonormal spherical harmonics of one degree at unit vectors, by NumPy.
+def harmonics(X: Array, degrees: Sequence[int], even: bool = False) -> list[Array]:
+    """Orthonormal spherical harmonics of each of `degrees` at unit vectors, by NumPy.
 
     With `even`, only those that are even in every coordinate.
-    """  # (n, d) -> (n, m)
+    """  # (n, d) -> (n, m) for each degree
     # On the circle of the first two coordinates: √2 times the real and imaginary part of z^j, z = (x_1 + i x_2)/radius.
-    n, d = X.shape
+    (n, d), degree = X.shape, max(degrees, default=0)
     radius = np.hypot(X[:, 0], X[:, 1])
     z = (X[:, 0] + 1j * X[:, 1]) / np.where(radius == 0, 1.0, radius)
     power = np.ones(n, dtype=complex)
@@ -155,7 +154,7 @@ def harmonics(X: Array, degree: int, even: bool = False) -> Array:
         inner, radius = radius, np.hypot(radius, X[:, i - 1])
         unit = np.where(radius == 0, 1.0, radius)
         c, s = X[:, i - 1] / unit, inner / unit
-        wanted = range(degree + 1) if i < d else (degree,)
+        wanted = range(degree + 1) if i < d else sorted(set(degrees))
         lifted: list[list[Array]] = [[] for _ in range(degree + 1)]
         start = _Scaled(np.ones(n), np.zeros(n, dtype=np.int64))  # s^j/√E[(1 − t²)^j]: products then have norm one
         for j in range(degree + 1):
@@ -166,7 +165,7 @@ def harmonics(X: Array, degree: int, even: bool = False) -> Array:
                         lifted[k].append(np.ldexp(*factors[k - j])[:, None] * below[j])
             start = _Scaled.of(start.mantissa * (s * np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))), start.exponent)
         below = [np.concatenate(parts, axis=1) if parts else np.empty((n, 0)) for parts in lifted]
-    return below[degree]
+    return [below[k] for k in degrees]
 
 
 class _Scaled(NamedTuple):

@@ -94,7 +94,7 @@ class Sphere(Space):
         return S2Harmonics(degrees) if self._d == 3 else SphereHarmonics(self._d, degrees)
 
     def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
-        return harmonics(normalized(X), degree_label(eigenspace))
+        return harmonics(normalized(X), [degree_label(eigenspace)])[0]
 
     def check_isometry(self, g: Isometry) -> Isometry:
         g = flatten(g)
