@@ -38,8 +38,8 @@ SHORTLIST = 3
 UNDECIDED = 0.5
 
 # Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a decomposition
-# of 160 rows takes a tenth of the time of one of 400. With 128 the problems above had 0.999 ± 0.002 of the errors in 0.89
-# of the time, but smooth sets of 500 and 1,000 points up to 27 times (a deep well on T²).
+# of 160 rows takes a tenth of the time of one of 400. With 128 the problems above had 0.999 ± 0.002 of the errors in
+# 0.89 of the time, but smooth sets of 500 and 1,000 points up to 27 times (a deep well on T²).
 SCREEN_ROWS = 160
 
 # Most rows for which the decompositions of a short-list are kept until the best is asked for again: 32 MB each, and
@@ -123,6 +123,6 @@ MUCH_BETTER = 0.9
 BETTER = 0.999
 
 # Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. The forecasts
-# are those of benchmarks/default_seconds.py, where they are compared with the times that were taken. A fit may search in
-# three orders: with 1.0, three directions under SO(3) took 2.0 s with 200 points, and take 1.5.
+# are those of benchmarks/default_seconds.py, where they are compared with the times that were taken. A fit may search
+# in three orders: with 1.0, three directions under SO(3) took 2.0 s with 200 points, and take 1.5.
 BASIS_SECONDS = 0.7
