@@ -389,12 +389,28 @@ def test_check_says_what_share_was_not_tested(here, capsys):
     assert run(capsys, *arguments)[0] == 3
 
 
+def test_check_gives_no_verdict_where_most_was_not_tested(here, capsys):
+    angle = np.random.default_rng(0).uniform(0, 360, 200)
+    y = 0.3 * np.cos(np.deg2rad(angle)) + np.cos(6 * np.deg2rad(angle) + 0.5)  # 8 % and 92 % of the variance
+    pd.DataFrame({"angle": angle, "y": y}).to_csv("fine.csv", index=False)
+    arguments = ["check", "fine.csv", "--target", "y", "--space", "torus:1,period=360", "--group", "sign_flips:1"]
+    code, out, _ = run(capsys, *arguments, "--max-dim", "5")
+    assert code == 4
+    last = out.strip().splitlines()[-1]
+    tested, untested = map(float, re.findall(r"([\d.]+) %", last))
+    assert last.startswith("The data cannot tell whether it holds: the functions compared explain")
+    assert tested < 15
+    assert 80 < untested <= 100 - tested + 1
+    assert "It is tested if max_dim is left out." in out
+    assert run(capsys, *arguments)[0] == 3
+
+
 def test_points_that_cannot_tell_are_no_failure(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
     with warnings.catch_warnings():
         warnings.simplefilter("always")  # as outside of the tests, where a warning is no error
         code, out, err = run(capsys, "check", "same.csv", "--target", "y", *rest)
-    assert code == 0
+    assert code == 4
     assert "The data cannot tell whether it holds." in out
     assert "warning: The points cannot tell" in err
 
