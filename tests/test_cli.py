@@ -375,7 +375,7 @@ def test_angles_are_points_of_regressions_and_searches_too(here, capsys):
     frame = pd.DataFrame(angles, columns=["phi1", "Phi", "phi2"]).assign(y=(X**4).sum(axis=(1, 2)))
     frame.to_csv("grains.csv", index=False)
     rest = ["--target", "y", "--space", "rotations", "--euler", "bunge:degrees", "--group", "crystal_symmetry:O"]
-    assert run(capsys, "check", "grains.csv", *rest)[0] == 0
+    assert run(capsys, "check", "grains.csv", *rest)[0] == 4  # degree 4 has 81 functions, and 300 rows bear 60
     assert run(capsys, "fit", "grains.csv", *rest, "-o", "m.specavg")[0] == 0
     out = run(capsys, "predict", "m.specavg", "grains.csv", "--std")[1]
     assert np.abs(pd.read_csv(io.StringIO(out))["prediction"] - frame["y"]).max() < 0.05
@@ -422,12 +422,28 @@ def test_check_says_what_share_was_not_tested(here, capsys):
     assert run(capsys, *arguments)[0] == 3
 
 
+def test_check_gives_no_verdict_where_most_was_not_tested(here, capsys):
+    angle = np.random.default_rng(0).uniform(0, 360, 200)
+    y = 0.3 * np.cos(np.deg2rad(angle)) + np.cos(6 * np.deg2rad(angle) + 0.5)  # 8 % and 92 % of the variance
+    pd.DataFrame({"angle": angle, "y": y}).to_csv("fine.csv", index=False)
+    arguments = ["check", "fine.csv", "--target", "y", "--space", "torus:1,period=360", "--group", "sign_flips:1"]
+    code, out, _ = run(capsys, *arguments, "--max-dim", "5")
+    assert code == 4
+    last = out.strip().splitlines()[-1]
+    tested, untested = map(float, re.findall(r"([\d.]+) %", last))
+    assert last.startswith("The data cannot tell whether it holds: the functions compared explain")
+    assert tested < 15
+    assert 80 < untested <= 100 - tested + 1
+    assert "It is tested if max_dim is left out." in out
+    assert run(capsys, *arguments)[0] == 3
+
+
 def test_points_that_cannot_tell_are_no_failure(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
     with warnings.catch_warnings():
         warnings.simplefilter("always")  # as outside of the tests, where a warning is no error
         code, out, err = run(capsys, "check", "same.csv", "--target", "y", *rest)
-    assert code == 0
+    assert code == 4
     assert "The data cannot tell whether it holds." in out
     assert "warning: The points cannot tell" in err
 
@@ -802,7 +818,7 @@ def test_degrees_are_questioned_once_by_every_command(here, capsys, command):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         code, _, err = run(capsys, command[0], *rest)
-    assert code == 0
+    assert code == (4 if command[0] == "check" else 0)  # in the wrong unit no function is seen
     assert err.count("periods of Torus(2") == 1
 
 

@@ -760,3 +760,12 @@ def test_a_result_counts_its_functions_in_one_way():
     found = sa.discover_symmetry(S2.sample(300, random_state=rng), rng.normal(size=300), S2, OH)
     assert set(re.findall(r"[Tt]he (\d+) functions compared", str(found))) == {str(found.n_functions)}
     assert "finer than the functions compared" in str(found)
+
+
+def test_pure_noise_is_not_said_to_allow_one_symmetry():
+    """Every symmetry would do: that the data allow none, of order 1 and with probability 1, contradicts it."""
+    X = S2.sample(300, random_state=0)
+    text = str(sa.discover_symmetry(X, np.random.default_rng(0).normal(size=300), S2, OH))
+    assert text.startswith("No function is seen: ")
+    assert text.count("No function is seen") == 1
+    assert "The data allow" not in text

@@ -598,3 +598,13 @@ def test_what_is_set_after_a_fit_belongs_to_the_next_one():
     np.testing.assert_array_equal(model.gradient(X), before[1])
     with pytest.raises(ValueError, match=r"3 columns|3 features"):
         model.fit(X, X[:, 2] ** 2)
+
+
+@pytest.mark.parametrize("space", [sa.Torus(6), sa.Torus(12)], ids=repr)
+def test_a_group_is_doubted_in_the_order_that_sees_it_fail(space):
+    """A second wave of one of many columns has an error of 1 in the order of eigenvalues, group or no group."""
+    rng = np.random.default_rng(0)
+    X = space.sample(200, random_state=rng)
+    y = np.cos(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
+    with pytest.warns(UserWarning, match=r"0\.1\d without the group: the data do not seem to have the symmetry"):
+        sa.InvariantKernelRidge(space, sa.groups.symmetric(space.dim)).fit(X, y)

@@ -532,3 +532,89 @@ def test_points_of_a_grid_do_not_tell_a_wave_from_its_aliases():
     found = compared_eigenspaces(space, 4, lambda functions: functions(X), np.cos(5 * np.pi * X[:, 0]), np.ones(36))
     frequencies = np.sqrt([V.eigenvalue for V in found.eigenspaces]) / np.pi
     np.testing.assert_allclose(frequencies, [1, 5])  # not 31 and 41, which have the same values
+
+
+@pytest.mark.parametrize(
+    "space, n, one",
+    [
+        (sa.Torus(6), 400, lambda x: np.cos(2 * np.pi * x)),
+        (sa.Torus(12), 600, lambda x: np.cos(2 * np.pi * x)),
+        (sa.Power(sa.Interval(0, 1), 12), 400, lambda x: (x - 0.5) ** 2),
+    ],
+    ids=["Torus(6)", "Torus(12)", "Power(Interval(0, 1), 12)"],
+)
+def test_a_second_wave_of_one_of_many_columns_breaks_their_symmetry(space, n, one):
+    """It comes after hundreds of products of three and four columns; p-values were 0.02 to 0.9."""
+    group, rng = groups.symmetric(space.parts), np.random.default_rng(0)
+    X = space.sample(n, random_state=rng)
+    noise = 0.1 * one(X[:, 0]).std() * rng.normal(size=n)
+    broken = sa.symmetry_test(X, one(X[:, 0]) + noise, space, group)
+    assert broken.p_value < 1e-20
+    assert broken.explained > 0.97
+    wave = one(X)[:, 0]
+    symmetric = one(X).mean(axis=1)  # the invariant part of one column: 1/d of its variance
+    assert broken.outside == pytest.approx(1 - np.var(symmetric) / np.var(wave), abs=0.1)
+    assert sa.symmetry_test(X, one(X).sum(axis=1) + noise, space, group).p_value > 0.01
+
+
+def test_what_is_explained_and_what_is_untested_have_nothing_in_common():
+    """On the circle, against least squares with waves up to 2θ written out. Finer invariant ones counted too."""
+    space, mirror = sa.Torus(1, period=360), sa.Group([sa.isometries.signed_permutation([0], [-1])])
+    rng = np.random.default_rng(0)
+    X = space.sample(300, random_state=rng)
+    angle = np.deg2rad(X[:, 0])
+    y = np.cos(angle) + 2 * np.cos(9 * angle) + 0.5 * rng.normal(size=300)
+    found = sa.symmetry_test(X, y, space, mirror, max_dim=5)
+    Z = np.column_stack([np.ones(300), *(wave(k * angle) for k in (1, 2) for wave in (np.cos, np.sin))])
+    left = y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
+    assert found.explained == pytest.approx(1 - (left @ left / 295) / np.var(y, ddof=1), abs=1e-9)
+    fine = np.var(2 * np.cos(9 * angle)) / np.var(y)
+    assert found.untested == pytest.approx(fine, abs=0.05)
+    assert found.explained + found.untested <= 1
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", "\n".join(str(found).splitlines()[1:4]))]
+    assert len(shares) == 3
+    assert sum(shares) == pytest.approx(100, abs=0.2)  # three roundings
+    assert "It is tested if max_dim is left out." in str(found)
+
+
+def test_samples_that_would_bear_finer_detail_do():
+    """Products of four of six coordinates: 240 functions, which 1000 samples do not bear."""
+    space, group = sa.Torus(6), groups.symmetric(6)
+
+    def tested(n):
+        X = space.sample(n, random_state=0)
+        y = 4 * np.cos(np.pi * X[:, :4]).prod(axis=1) + 0.1 * np.random.default_rng(0).normal(size=n)
+        return sa.symmetry_test(X, y, space, group)
+
+    few = tested(1000)
+    assert few.n_samples_needed == 5 * (1 + 240)
+    assert few.untested > 0.8
+    assert f"About {few.n_samples_needed:,} samples would bear its functions." in str(few)
+    enough = tested(few.n_samples_needed)
+    assert enough.p_value < 1e-20
+    assert enough.untested == 0
+
+
+def test_only_functions_that_are_fitted_are_evaluated():
+    """2,500 functions are invariant under the inversion, of which 300 are fitted: 10⁵ rows took 22 CPU seconds."""
+    from specavg.estimators._finer_detail import first_eigenspaces
+    from specavg.estimators._symmetry_test import _Columns
+
+    space, group = sa.Sphere(3), groups.point_group("Ci")
+    columns = _Columns.of(space, group, 5000, first_eigenspaces(space, 299))
+    assert columns.further is not None
+    assert columns.further.dim <= 300
+    assert columns.size == 289 + len(columns.beyond)
+    X = space.sample(5, random_state=0)
+    further = sa.invariant_basis(space, group, max_dim=5000)
+    wanted = further.evaluate(X)[:, further.eigenvalues > 16 * 17 + 1][:, : len(columns.beyond)]  # beyond degree 16
+    np.testing.assert_allclose(columns.evaluate(X)[:, 289:], wanted, atol=1e-12)
+
+
+def test_a_group_of_one_generator_is_that_generator():
+    X, y = sample(300, 0, size=0.05)
+    group = groups.Group([sa.isometries.signed_permutation([0, 1], [1, -1])])
+    for more in ({}, {"n_permutations": 20, "random_state": 0}):
+        found = sa.symmetry_test(X, y, SPACE, group, **more)
+        (part,) = found.generators
+        assert (part.p_value, part.outside, part.n_tested) == (found.p_value, found.outside, found.n_tested)

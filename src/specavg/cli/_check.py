@@ -6,8 +6,9 @@ For example:
   specavg check data.parquet --target y --space torus:10 --group sign_flips:10
   specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
 
-Exit code 0: nothing speaks against the symmetry, or the data cannot tell. Exit code 3: it does not hold, at the level
-given.
+Exit code 0: nothing speaks against the symmetry. Exit code 3: it does not hold, at the level given. Exit code 4:
+nothing tested speaks against it, but the data cannot tell: no function is seen, or most of what they have is finer
+detail that was not tested.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from specavg.estimators import SymmetryTest
 
 _MOST_UNTESTED = 0.1  # share of the variance of y, noise or finer detail, up to which a verdict speaks of all of it
+_MOSTLY = 2.0  # times as much as was tested, from which on what was not tested is most of what the data have
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,14 +66,25 @@ def run(options: argparse.Namespace) -> int:
         failing = [f"{found.generators[i].kind} {i}" for i in found.failing(options.level)]
         which = f" It fails for {', '.join(failing)}." if failing else ""
         print("The symmetry does not hold." + which if fails else _not_refuted(found))
-    return 3 if fails else 0
+    return 3 if fails else 4 if _cannot_tell(found) else 0
+
+
+def _cannot_tell(found: SymmetryTest) -> bool:
+    """Whether a test that does not fail says nothing: no function is seen, or most of what is seen is untested."""
+    return isnan(found.p_value) or not found.seen or found.untested > _MOSTLY * found.explained
 
 
 def _not_refuted(found: SymmetryTest) -> str:
     """What a test says that does not fail: what was not tested may break the symmetry."""
+    rest = 1 - found.explained
     if isnan(found.p_value) or not found.seen:
         return "The data cannot tell whether it holds."
-    rest = max(1 - found.explained, found.untested)
+    if _cannot_tell(found):
+        tested, untested = 100 * found.explained, 100 * found.untested
+        return (
+            f"The data cannot tell whether it holds: the functions compared explain {tested:.0f} % of the variance of "
+            f"y, and finer ones, not tested, {untested:.0f} %."
+        )
     if rest < _MOST_UNTESTED:
         return "Nothing speaks against the symmetry."
     return f"Nothing tested speaks against the symmetry. Not tested: {100 * rest:.0f} % of the variance of y."

@@ -10,7 +10,8 @@ For example:
   specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
   specavg reproduce --quick --out results
 
-Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry does not hold, 130 interrupted.
+Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry does not hold, 4 check: the data
+cannot tell, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from specavg.regression._information import Information
 _SHOWN = 8  # rows of the table in a summary
 _COLUMNS = ("candidate", "order", "invariant", "p-value", "probability", "accepted")
 _NAMED = 3  # groups that a sentence names
+_UNSEEN = "No function is seen"  # how the note of a result begins that allows every symmetry, and returns none
 
 
 @final
@@ -88,9 +89,9 @@ def group_label(group: Group) -> str:
 def unseen_function(information: Information) -> str:
     """The note of a result without a symmetry, where no function shows in the data: all symmetries fit a constant."""
     if information.variance == 0:
-        return "No function is seen: y is constant. Every symmetry would do, and none is returned."
+        return f"{_UNSEEN}: y is constant. Every symmetry would do, and none is returned."
     return (
-        f"No function is seen: the {len(information.b)} functions compared explain no more than chance does. Every "
+        f"{_UNSEEN}: the {len(information.b)} functions compared explain no more than chance does. Every "
         "symmetry would do, and none is returned. y is noise, or its function is finer than the functions compared: "
         "more samples bear finer ones."
     )
@@ -121,7 +122,7 @@ class Discovery:
         Smaller groups that leave exactly the same functions alone, so that no data tell them from `group`.
     untested : float
         The share of the variance of y in detail that is finer than the functions compared, and stands out from noise:
-        whether it has the symmetry was not tested.
+        whether it has the symmetry was not tested. At most 1 together with `explained`.
     notes : tuple of str
         What to know before believing the result: what the data could not tell, and why.
     method : str
@@ -151,6 +152,10 @@ class Discovery:
     fields: tuple[Field, ...] = ()
     untested: float = 0.0
 
+    def __post_init__(self) -> None:
+        # Both are estimates, from other rows: no part of the variance is counted twice.
+        object.__setattr__(self, "untested", min(self.untested, 1 - self.explained))
+
     @cached_property
     def model(self) -> InvariantKernelRidge:
         """The regressor of `group`, fitted to the samples."""
@@ -167,8 +172,9 @@ class Discovery:
         allowed = f"{group_label(self.group)}, {size}"
         if self.method == "fields" and not count:
             allowed = "no field, which is no continuous symmetry"
+        unseen = [note for note in self.notes if note.startswith(_UNSEEN)]  # in place of a symmetry, which it is not
         sentences = [
-            f"The data allow {allowed}{sure}.",
+            *(unseen or [f"The data allow {allowed}{sure}."]),
             f"The {self.n_functions} functions compared explain {100 * self.explained:.1f} % of the variance of y.",
         ]
         if self.indistinguishable:
@@ -180,7 +186,7 @@ class Discovery:
             )
         if self.untested >= WORTH_SAYING:
             sentences.append(untested_detail(self.untested))
-        return [*sentences, *self.notes]
+        return [*sentences, *(note for note in self.notes if note not in unseen)]
 
     def __str__(self) -> str:
         shown = self._shown()

@@ -72,7 +72,7 @@ def _with_finer_degrees(samples: Samples, first: OnePartFunctions, most: int) ->
     every = one_part_functions(samples.space, max(FURTHEST, most)) or first
     sizes = every.parts * np.bincount(every.levels)[1:]
     X, y, weights = some_samples(samples.read())
-    kept, untested = blocks_to_compare(every.by_level(X), sizes.tolist(), int(first.levels.max()), most, y, weights)
+    kept, untested, _ = blocks_to_compare(every.by_level(X), sizes.tolist(), int(first.levels.max()), most, y, weights)
     return every.of_levels([1 + i for i in kept]), untested
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg._reporting import reported
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights
 from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import column_names, is_dask
@@ -21,6 +22,7 @@ from specavg.spaces import Space
 
 PER_FUNCTION = 4  # samples, at least, for each function that is compared
 _MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate
+_READINGS = ("first", "second")  # of the data, for the sums over the functions and for the residuals
 _PIECE = 50_000  # rows whose functions are held at a time: 300 functions of them take 120 MB
 
 
@@ -93,6 +95,7 @@ class Samples:
     def information(self, columns: Callable[[Array], Array]) -> Information:
         """The information of the samples about the coefficients of some functions of the points."""
         if self.count > _PIECE:
-            return Information.of(columns, self.read(), self.read())
+            first, again = (reported(self.read(), f"{which} reading of the data", "chunks") for which in _READINGS)
+            return Information.of(columns, first, again)
         values = [(columns(X), *others) for X, *others in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)

@@ -5,11 +5,16 @@ wave cos 3(θ₁ − θ₂) say, and if that part alone breaks a symmetry, what 
 So each finer one is tested (F) against the residuals of the first ones. Those that chance gives in fewer than one
 search of 10⁴ are added; those that they hid are looked for next. If that is more than the samples bear, those that
 stand out come first and then the coarsest. Eigenspaces are taken whole: no function is favoured, whatever the group.
+
+Where an eigenspace has several types (functions cos 2θ_i of one coordinate, and products of four coordinates with the
+same eigenvalue), each type is one: no isometry mixes them. With many coordinates types of many of them have thousands
+of functions, which no samples bear; they are passed over, so that the second and third waves of one coordinate, which
+come after them, are looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import final
@@ -23,26 +28,56 @@ from specavg.invariants._building import up_to_dim
 from specavg.regression._sums_of_products import Chunks, directions_with_data
 from specavg.regression._target_units import Units
 from specavg.spaces import Eigenspace, Space
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order
 
 FURTHEST = 2000  # functions looked at, the first ones included: their values at `MOST_ROWS` points take 80 MB
 MOST_ROWS = 5000  # rows looked at: a hundredth of the residual variance stands out in them
+_PASSED_OVER = (
+    200  # types in a row without room, after which no more are listed: some milliseconds; 3 to pass on Torus(20)
+)
 _CHANCE = 1e-4  # probability of taking noise for detail in one search
 _ROUNDS = 3  # of looking: each finds what larger detail hid, and a second one is rarely needed
 _ROUNDING = 1e-10  # part of the variance of y that no detail is looked for in: as the least noise of `Information`
 WORTH_SAYING = 0.005  # share of the variance of y that was not tested, from which on a result says so
 
 
-def untested_detail(share: float) -> str:
-    """The sentence of a result that left out a share of the variance of y."""
+def untested_detail(share: float, reached: str = "") -> str:
+    """The sentences of a result that left out a share of the variance of y, and how its functions are reached."""
     return (
         f"Detail finer than the functions compared explains {100 * share:.1f} % of the variance of y: whether "
-        "it has the symmetry was not tested."
+        f"it has the symmetry was not tested.{reached}"
     )
 
 
+def order_compared(space: Space) -> Order:
+    """The order of what is compared: by eigenvalue, type by type where a space has types."""
+    return ByType() if space.has_types else BY_EIGENVALUE
+
+
 def first_eigenspaces(space: Space, most: float) -> tuple[Eigenspace, ...]:
-    """The first eigenspaces after the constant that have at most `most` functions together."""
+    """The first eigenspaces after the constant that have at most `most` functions together, all types of each."""
+    return tuple(up_to_dim(_after_the_constant(space), sum(V.dim for V in whole_eigenspaces(space, most))))
+
+
+def whole_eigenspaces(space: Space, most: float) -> tuple[Eigenspace, ...]:
+    """The functions of `first_eigenspaces` by eigenvalue alone, for what does not ask for types."""
     return tuple(up_to_dim(islice(space.eigenspaces(), 1, None), most))
+
+
+def _finer_eigenspaces(space: Space, first: tuple[Eigenspace, ...], most: float) -> Iterator[Eigenspace]:
+    """Eigenspaces after the first ones that have at most `most` functions together; larger ones are passed over."""
+    passed_over = 0
+    for V in islice(_after_the_constant(space), len(first), None):
+        passed_over = 0 if V.dim <= most else passed_over + 1
+        if V.dim <= most:
+            most -= V.dim
+            yield V
+        elif most < 1 or passed_over > _PASSED_OVER:
+            return
+
+
+def _after_the_constant(space: Space) -> Iterator[Eigenspace]:
+    return islice(space.ordered(order_compared(space)), 1, None)
 
 
 @final
@@ -56,10 +91,17 @@ class Compared:
         In their order, without the constant.
     untested : float
         Share of the variance of y in eigenspaces that stand out and are not among them, noise subtracted.
+    n_needed : int
+        Functions of all eigenspaces that stand out, if some of them are not among those compared; otherwise 0.
     """
 
     eigenspaces: tuple[Eigenspace, ...]
     untested: float = 0.0
+    n_needed: int = 0
+
+    def samples_needed(self, per_function: int, most: int) -> int:
+        """Samples that would bear what stands out; 0 where all of it is compared, or it has more than `most`."""
+        return per_function * (1 + self.n_needed) if 0 < self.n_needed < most else 0
 
 
 def compared_eigenspaces(
@@ -86,14 +128,13 @@ def compared_eigenspaces(
         Whether to compare the first eigenspaces, and to say only what stands out beside them.
     """
     first = first_eigenspaces(space, most)
-    every = first_eigenspaces(space, max(FURTHEST, most))
+    every = (*first, *_finer_eigenspaces(space, first, max(FURTHEST, most) - sum(V.dim for V in first)))
     if len(every) == len(first) or not first:
         return Compared(first)
     W = values(space.functions(every).evaluate)
-    kept, untested = blocks_to_compare(
-        W, [V.dim for V in every], len(first), most, targets, weights, only_first=only_first
-    )
-    return Compared(tuple(every[i] for i in kept), untested)
+    sizes = [V.dim for V in every]
+    kept, untested, n_needed = blocks_to_compare(W, sizes, len(first), most, targets, weights, only_first=only_first)
+    return Compared(tuple(every[i] for i in kept), untested, n_needed)
 
 
 def some_samples(chunks: Chunks) -> tuple[Array, Array, Array]:
@@ -121,8 +162,8 @@ def blocks_to_compare(
     weights: Array,
     *,
     only_first: bool = False,
-) -> tuple[list[int], float]:
-    """Which blocks of functions to compare, and the share of the variance of y in others that stand out.
+) -> tuple[list[int], float, int]:
+    """Which blocks to compare, the share of the variance of y in others that stand out, and how many functions then do.
 
     Parameters
     ----------
@@ -150,6 +191,7 @@ def blocks_to_compare(
         if not added:
             break
     kept, untested = set(blocks), max((block.gain for block in too_large), default=0.0)
+    needed = max((sizes[block.number] for block in too_large), default=0)  # of one: they may be aliases of one another
     if len(blocks) > first:
         found = sorted(fit.own(sorted(blocks)))
         outstanding = [block for block in found if block.p_value < level]
@@ -159,8 +201,10 @@ def blocks_to_compare(
             if sizes[i] <= room:
                 kept.add(i)
                 room -= sizes[i]
-        untested += sum(block.gain for block in outstanding if block.number not in kept)
-    return sorted(kept), float(np.clip(untested / fit.total, 0.0, 1.0)) if untested else 0.0
+        left_out = [block for block in outstanding if block.number not in kept]
+        untested += sum(block.gain for block in left_out)
+        needed += sum(sizes[block.number] for block in outstanding) if left_out or needed else 0
+    return sorted(kept), float(np.clip(untested / fit.total, 0.0, 1.0)) if untested else 0.0, needed
 
 
 @final

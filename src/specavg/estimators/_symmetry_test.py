@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any, final
 
 import numpy as np
@@ -16,6 +17,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import some_rows
+from specavg._reporting import reported
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
 from specavg.estimators._alike_points import means_over_places, places_of_points, sketch
 from specavg.estimators._finer_detail import (
@@ -24,8 +26,10 @@ from specavg.estimators._finer_detail import (
     Compared,
     compared_eigenspaces,
     first_eigenspaces,
+    order_compared,
     some_samples,
     untested_detail,
+    whole_eigenspaces,
 )
 from specavg.estimators._one_thread import one_thread
 from specavg.groups import Group
@@ -97,13 +101,15 @@ class SymmetryTest:
     Attributes
     ----------
     outside : float
-        Share of the explained variance outside the invariant functions, noise subtracted: near 0 if the symmetry
-        holds, up to 1.
+        Share, of what all functions together explain, that lies outside the invariant ones, noise subtracted: near 0
+        if the symmetry holds, up to 1.
     explained : float
-        Share of the variance of y that all functions explain, the further invariant ones too, noise subtracted.
+        Share of the variance of y that the functions compared explain, noise subtracted: what the test speaks of.
     untested : float
         Share of the variance of y that only functions beside those compared explain, as far as that is known: detail
-        finer than the samples or `max_dim` allow. Whether it has the symmetry was not tested.
+        finer than the samples or `max_dim` allow, whether invariant functions fit it or not. Whether it has the
+        symmetry was not tested. The shares `explained` and `untested` have nothing in common, and are at most 1
+        together; the rest is noise, or detail too fine to be seen.
     statistic : float
         What the tested functions explain, over what they would explain by chance: near 1 if the symmetry holds.
     n_tested : int
@@ -123,6 +129,9 @@ class SymmetryTest:
         nothing: y is noise, or has detail too fine for so many samples.
     method : str
         "robust" (noise may be of any size in any place), "F" (of the same size everywhere) or "permutation".
+    n_samples_needed : int
+        About how many samples would bear the functions of the finer detail that stands out, with no `max_dim`; 0 where
+        all of it is compared, where its functions are more than 300, and where it is spread over many eigenspaces.
 
     Examples
     --------
@@ -146,6 +155,7 @@ class SymmetryTest:
     seen: bool
     method: str
     untested: float = 0.0
+    n_samples_needed: int = 0
 
     def failing(self, level: float = 0.05) -> tuple[int, ...]:
         """The generators and fields whose symmetry fails at a family-wise error `level` (Holm's procedure).
@@ -167,13 +177,18 @@ class SymmetryTest:
         lines = [
             f"{100 * self.outside:.1f} % of the explained variance lies outside the invariant functions "
             f"(p = {self.p_value:.2g}, {self.n_tested} functions tested on {self.n_samples} samples)",
-            f"The functions explain {100 * self.explained:.1f} % of the variance of y; noise and finer detail, not "
-            "tested, have the rest.",
+            f"The functions compared explain {100 * self.explained:.1f} % of the variance of y.",
         ]
         if not self.seen:
             lines[1] = UNSEEN
+        rest = 1 - self.explained
         if self.untested >= WORTH_SAYING:
-            lines.append(untested_detail(self.untested))
+            more = f" About {self.n_samples_needed:,} samples would bear its functions."
+            reached = more if self.n_samples_needed > self.n_samples else " It is tested if max_dim is left out."
+            lines.append(untested_detail(self.untested, reached if self.n_samples_needed else ""))
+            rest -= self.untested
+        if self.seen and rest >= WORTH_SAYING:
+            lines.append(f"Noise, or detail too fine to be seen, has the other {100 * rest:.1f} %.")
         if np.isnan(self.p_value):
             lines[0] = f"{_NOT_TOLD} ({self.n_samples} samples)"
         width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
@@ -184,7 +199,9 @@ class SymmetryTest:
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
         facts = [("p-value", f"{self.p_value:.2g}"), ("outside the invariant functions", f"{100 * self.outside:.1f} %")]
-        facts += [("explained by all functions", f"{100 * self.explained:.1f} %"), ("functions tested", self.n_tested)]
+        facts += [("explained by the functions compared", f"{100 * self.explained:.1f} %")]
+        facts += [("explained by finer ones, not tested", f"{100 * self.untested:.1f} %")]
+        facts += [("functions tested", self.n_tested)]
         rows = [(repr(g.generator), f"{100 * g.outside:.1f} %", f"{g.p_value:.2g}") for g in self.generators]
         return facts_html("SymmetryTest", [*facts, ("samples", self.n_samples)]) + table_html(
             ("generator", "outside", "p-value"), rows
@@ -247,10 +264,12 @@ def symmetry_test(
     residuals given back; where that can be done in two ways, the more cautious one is taken.
 
     The residuals of the first eigenspaces are looked at for finer ones, among the first 2000 functions and at 5000
-    points at most. One that holds more than chance gives in one search of 10⁴ is tested too, whole, in the place of
-    the finest that do not matter. What stands out and does not fit, or is beyond `max_dim`, is `untested`, and so is
-    what only further invariant functions explain. Detail that is spread over many eigenspaces, a little in each, is
-    not seen; nor is finer detail looked for in an iterator of chunks.
+    points at most. Where an eigenspace has several types of functions (of one coordinate, of products of four), each
+    type is looked at by itself, and types of too many functions are passed over. One that holds more than chance gives
+    in one search of 10⁴ is tested too, whole, in the place of the finest that do not matter. What stands out and does
+    not fit, or is beyond `max_dim`, is `untested`, and so is what only further invariant functions explain. Detail that
+    is spread over many eigenspaces, a little in each, is not seen; nor is finer detail looked for in an iterator of
+    chunks.
 
     What cannot be guaranteed: no test can tell every invariant function plus noise from a function that is not
     invariant, since points in general position lie on different orbits. If the *points* are spread over each orbit
@@ -292,9 +311,11 @@ def symmetry_test(
         which = f"{len(columns.beyond)} of them invariant ones beyond max_dim"
         _require_rows(models.count, columns.size, which, _UNKNOWN_ROWS if rows is None else "a smaller max_dim")
         parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
-        spans = [columns.span(group), *map(columns.span, parts_of_group)]
+        alone = len(parts_of_group) == 1  # then the group is its one part
+        spans = [columns.span(group), *(() if alone else map(columns.span, parts_of_group))]
         whole, *parts = models.compare(spans, pieces(chunks) if again else None)
-        untested = max(found.untested, columns.explained_beside(models))
+        explained, beside = columns.explained(models)
+        untested = min(max(found.untested, beside), 1 - explained)
         p_values = [whole.p_value, *(part.p_value for part in parts)]
         # No test is no proof: only a group that moves no function at all holds without one.
         told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
@@ -306,11 +327,13 @@ def symmetry_test(
         if n_permutations:
             rng = np.random.default_rng(random_state)
             p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
+        if alone:
+            spans, parts, p_values, told = 2 * spans, [whole], 2 * p_values[:1], 2 * told
     p_values = [p if known else math.nan for p, known in zip(p_values, told, strict=True)]
     shares = [part.outside if known else math.nan for part, known in zip((whole, *parts), told, strict=True)]
     return SymmetryTest(
         outside=shares[0],
-        explained=models.explained(),
+        explained=explained,
         statistic=whole.statistic,
         n_tested=whole.tested,
         n_invariant=spans[0].shape[1],
@@ -325,6 +348,7 @@ def symmetry_test(
         seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
         method="permutation" if n_permutations else "robust" if again else "F",
         untested=untested,
+        n_samples_needed=found.samples_needed(_FEWEST, _MAX_FUNCTIONS),
     )
 
 
@@ -340,7 +364,7 @@ def _places(
     weights, count = given[0] if given else np.ones(len(y)), len(y)
     place: NDArray[np.intp] | None = None
     while True:
-        functions = space.functions(eigenspaces)
+        functions = space.functions(whole_eigenspaces(space, sum(V.dim for V in eigenspaces)))
         found = np.concatenate([sketch(functions.evaluate(part)) for part in _in_pieces(X)])
         if place is not None:
             found = means_over_places(place, weights, [found])
@@ -493,15 +517,23 @@ class _Columns:
     def of(cls, space: Space, group: Group, rows: int | None, eigenspaces: tuple[Eigenspace, ...]) -> _Columns:
         """With as many further invariant functions as the rows bear."""
         try:
-            further = invariant_basis(space, group, max_dim=max(_FURTHEST, 1 + sum(V.dim for V in eigenspaces)))
+            most, order = max(_FURTHEST, 1 + sum(V.dim for V in eigenspaces)), order_compared(space)
+            further = invariant_basis(space, group, max_dim=most, order=order)
         except MemoryError:
             return cls(space, eigenspaces, None, np.empty(0, dtype=np.intp))
-        tested = np.array([0.0, *(V.eigenvalue for V in eigenspaces)])
-        beyond = np.flatnonzero(~np.isclose(further.eigenvalues[:, None], tested, rtol=1e-9, atol=0.0).any(axis=1))
+        tested = {*islice(space.ordered(order), 1), *eigenspaces}
+        other = [V not in tested for V, _ in zip(space.ordered(order), further.table, strict=False)]
+        beyond = np.flatnonzero(np.repeat(other, [row.invariant_dim for row in further.table]))
         levels = further.eigenvalues[beyond]
         room = min(_MAX_INVARIANT, int(_known(rows) / 4)) - (further.dim - len(beyond))
         if max(room, 0) < len(beyond):  # whole eigenspaces only: no generator is to be favoured
             beyond = beyond[levels < levels[max(room, 0)] * (1 - 1e-9)]
+        if not len(beyond):
+            return cls(space, eigenspaces, None, beyond)
+        # Functions that are not fitted are not evaluated: 2,500 under the inversion, of which 300 are.
+        last = int(np.searchsorted(np.cumsum([row.invariant_dim for row in further.table]), beyond[-1], side="right"))
+        reach = sum(row.dim for row in further.table[: last + 1])
+        further = invariant_basis(space, group, max_dim=reach, order=order)
         return cls(space, eigenspaces, further, beyond)
 
     @property
@@ -512,17 +544,21 @@ class _Columns:
         values = [np.ones((len(X), 1)), self.space.functions(self.eigenspaces).evaluate(X)]
         return np.hstack(values if self.further is None else [*values, self.further.evaluate(X)[:, self.beyond]])
 
-    def explained_beside(self, models: Models) -> float:
-        """Share of the variance of y that only the invariant functions of other eigenspaces explain; 0 if by chance."""
+    def explained(self, models: Models) -> tuple[float, float]:
+        """Shares of the variance of y that the functions compared explain, and that only others do; 0 if by chance."""
         compared = np.eye(self.size)[:, : 1 + sum(V.dim for V in self.eigenspaces)]
         (beside,) = models.compare([compared], None)
-        return models.explained() - models.explained(compared) if beside.p_value < _SURE else 0.0
+        alone = models.explained(compared)
+        return alone, max(models.explained() - alone, 0.0) if beside.p_value < _SURE else 0.0
 
     def pieces(self, chunks: Any, *, ask: bool = False) -> Iterator[tuple[Array, ...]]:
         """Checked points, targets and weights in pieces of bounded working memory."""
-        for checked in checked_chunks(self.space, chunks, ask=ask):
-            for start in range(0, len(checked[0]), _PIECE):
-                yield tuple(part[start : start + _PIECE] for part in checked)
+        every = (
+            tuple(part[start : start + _PIECE] for part in checked)
+            for checked in checked_chunks(self.space, chunks, ask=ask)
+            for start in range(0, len(checked[0]), _PIECE)
+        )
+        return reported(every, "symmetry test", f"pieces of {_PIECE:,} rows")
 
     def span(self, group: Group) -> Array:
         """The columns that are invariant under `group`, as combinations of all."""  # (size, k)
