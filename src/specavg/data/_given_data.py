@@ -45,13 +45,13 @@ _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of t
 # at 5, 27 % at 10 and at 15 (hours beside days of the year), and 0.002 % at 1.
 _UNLIKE_LENGTHS = 6.0
 _RESOLVED = (
-    3  # frequency from which on nobody is asked: the same target keeps 99.5 % of its variance up to 3, 95 % up to 2
+    3  # frequency from which on nobody is asked: the same target has 99.5 % of its variance up to 3, 95 % up to 2
 )
-# A symmetry is doubted where a fit with it is poor, and one without it is far better.
 _FRACTIONS = (
     "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
     "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
 )
+# A symmetry is doubted where a fit with it is poor, and one without it is far better.
 POOR = 0.1  # error in standard deviations of the targets: one percent of their variance is then unexplained
 FAR_BETTER = 0.5  # part of the error that the fit without the symmetry has at most
 
