@@ -44,9 +44,7 @@ _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of t
 # Interval beside period=1 has 2π. Of exp(3 cos) of the shorter of two columns, 100 functions left 5 % of the variance
 # at 5, 27 % at 10 and at 15 (hours beside days of the year), and 0.002 % at 1.
 _UNLIKE_LENGTHS = 6.0
-_RESOLVED = (
-    3  # frequency from which on nobody is asked: the same target has 99.5 % of its variance up to 3, 95 % up to 2
-)
+_RESOLVED = 3  # the frequency from which on nobody is asked: the same target has 99.5 % of its variance below it
 _FRACTIONS = (
     "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
     "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
