@@ -264,12 +264,12 @@ def symmetry_test(
     residuals given back; where that can be done in two ways, the more cautious one is taken.
 
     The residuals of the first eigenspaces are looked at for finer ones, among the first 2000 functions and at 5000
-    points at most. Where an eigenspace has several types of functions (of one coordinate, of products of four), each
-    type is looked at by itself, and types of too many functions are passed over. One that holds more than chance gives
-    in one search of 10⁴ is tested too, whole, in the place of the finest that do not matter. What stands out and does
-    not fit, or is beyond `max_dim`, is `untested`, and so is what only further invariant functions explain. Detail that
-    is spread over many eigenspaces, a little in each, is not seen; nor is finer detail looked for in an iterator of
-    chunks.
+    points at most. An eigenspace of more functions than the samples bear is looked at type by type (waves of one
+    coordinate, products of four), and types of too many functions are passed over. One that holds more than chance
+    gives in one search of 10⁴ is tested too, whole, in the place of the finest that do not matter. What stands out and
+    does not fit, or is beyond `max_dim`, is `untested`, and so is what only further invariant functions explain. Detail
+    that is spread over many eigenspaces, a little in each, is not seen; nor is finer detail looked for in an iterator
+    of chunks.
 
     What cannot be guaranteed: no test can tell every invariant function plus noise from a function that is not
     invariant, since points in general position lie on different orbits. If the *points* are spread over each orbit
