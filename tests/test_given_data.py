@@ -375,7 +375,7 @@ def test_standardised_angles_are_questioned_where_the_fit_is_poor():
 
 
 def test_a_search_that_time_has_ended_says_so(monkeypatch):
-    monkeypatch.setattr("specavg.estimators._base.BASIS_SECONDS", 0.05)
+    monkeypatch.setattr("specavg.estimators._base.BASIS_SECONDS", 0.005)
     copies, rotations = sa.Power(sa.Sphere(3), 4), groups.diagonal(groups.orthogonal(3), 4)
     two_kinds = groups.joined(rotations, sa.Group([permutation([1, 0, 2, 3]), permutation([0, 1, 3, 2])]))
     X = copies.sample(100, random_state=0)
@@ -820,3 +820,15 @@ def test_copies_off_their_space_are_told_to_be_rows_of_their_own():
         pairs.check_points(X)
     copies = X.reshape(-1, 3)
     pairs.check_points((copies / np.linalg.norm(copies, axis=1, keepdims=True)).reshape(X.shape))
+
+
+@pytest.mark.parametrize("size, doubted", [(0.3, True), (0.0, False)])
+def test_a_group_that_a_small_part_of_y_breaks_is_doubted(size, doubted):
+    space, group = sa.Torus(2, period=2 * np.pi), groups.hyperoctahedral(2)
+    X = space.sample(324, random_state=0)
+    y = 2 * np.cos(3 * X).sum(axis=1) + size * np.sin(3 * X).prod(axis=1)  # odd under one mirror
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert model.loo_error_ < 0.1
+    assert any("do not seem to have the symmetry" in str(one.message) for one in said) is doubted

@@ -108,3 +108,17 @@ def test_a_solver_that_declines_leaves_nothing_behind():
     again = sa.invariants.restored_basis(*made_from, basis.table, basis.arrays)
     X = space.sample(5, random_state=0)
     np.testing.assert_array_equal(again.evaluate(X), basis.evaluate(X))
+
+
+@pytest.mark.parametrize("space", [sa.Torus(1), sa.Sphere(3)], ids=repr)
+def test_a_series_that_is_negative_somewhere_is_saved_and_loaded(space, tmp_path):
+    # The logarithm of such a density is −∞ there, before and after.
+    X = np.eye(space.n_features)[-1] + 0.12 * np.random.default_rng(0).normal(size=(100, space.n_features))
+    if isinstance(space, sa.Sphere):
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = sa.InvariantDensity(space, positive=False, max_dim=121).fit(X)
+    places = space.sample(500, random_state=1)
+    assert np.isneginf(model.score_samples(places)).any()
+    model.save(tmp_path / "series.specavg")
+    loaded = sa.load(tmp_path / "series.specavg")
+    np.testing.assert_array_equal(loaded.score_samples(places), model.score_samples(places))

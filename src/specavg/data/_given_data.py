@@ -50,7 +50,7 @@ _FRACTIONS = (
     "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
 )
 # A symmetry is doubted where a fit with it is poor, and one without it is far better.
-POOR = 0.1  # error in standard deviations of the targets: one percent of their variance is then unexplained
+POOR = 0.03  # error in standard deviations of the targets: a thousandth of their variance is then unexplained
 FAR_BETTER = 0.5  # part of the error that the fit without the symmetry has at most
 
 
@@ -472,11 +472,12 @@ def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
 
 def question_orbits(rows: int, orbits: int, group: Group, error: float) -> None:
     """Warn where a fit is poor because its points lie on few orbits."""
-    where = f"orbits of {group!r}" if group.generators or group.fields else "different places"
+    if not group.generators and not group.fields:  # repeated points are nobody's fault
+        return
     warnings.warn(
-        f"the {rows} points lie on {orbits} {where}, and a fit learns one number from each: its leave-one-out error is "
-        f"{error:.3g} standard deviations of y. Points on more orbits help, such as those of a finer grid, or of a "
-        "grid that is moved by a part of its step.",
+        f"the {rows} points lie on {orbits} orbits of {group!r}, and a fit learns one number from each: its "
+        f"leave-one-out error is {error:.3g} standard deviations of y. Points on more orbits help, such as those of a "
+        "finer grid, or of a grid that is moved by a part of its step.",
         stacklevel=users_line(),
     )
 

@@ -78,10 +78,17 @@ def _read_model(document: dict[str, Any], arrays: dict[str, NDArray[Any]], kind:
     if kind.has_basis and not isinstance(getattr(model, "basis_", None), Basis):
         raise DescriptionError("it has no basis")
     outputs, stored = _outputs(model, reader.array("check_points")), reader.array("check_outputs")
-    scale = 1 + float(np.abs(stored).max(initial=0.0))
-    if outputs.shape != stored.shape or not np.all(np.abs(outputs - stored) <= _TOLERANCE * scale):
+    if outputs.shape != stored.shape or not _equal_to_rounding(outputs, stored):
         raise DescriptionError("its predictions are not those it had when it was saved")
     return model
+
+
+def _equal_to_rounding(outputs: NDArray[Any], stored: NDArray[Any]) -> bool:
+    """Whether numbers are the same up to rounding; the logarithm of a density that is not positive is −∞ in both."""
+    finite = np.isfinite(stored)
+    bound = _TOLERANCE * (1 + float(np.abs(stored[finite]).max(initial=0.0)))
+    same_infinities = np.array_equal(outputs[~finite], stored[~finite])
+    return bool(same_infinities and (np.abs(outputs[finite] - stored[finite]) <= bound).all())
 
 
 def _version() -> str:
