@@ -20,6 +20,7 @@ from specavg._atomic import is_pipe
 from specavg._config import settings
 from specavg.cli._euler_columns import point_width, points_from_angles
 from specavg.cli._user_error import UserError
+from specavg.data._given_data import is_number
 from specavg.data._streaming import Stream
 
 if TYPE_CHECKING:
@@ -173,16 +174,8 @@ def _check_header(path: Path, names: list[str]) -> None:
     mark = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
     if mark is not None:
         raise UserError(f"{path} is separated by {mark!r}: write commas, or tabs with a name that ends in .tsv")
-    if all(map(_is_number, names)):
+    if all(map(is_number, names)):
         raise UserError(f"{path} starts with numbers ({_listed(names)}): its first line must name the columns")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _open_parquet(path: Path) -> Table:

@@ -169,7 +169,7 @@ def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
     """
     for j in range(values.shape[1] if values.ndim == 2 else 0):
         for value in values[:, j]:
-            if isinstance(value, str) and not _is_number(value):
+            if isinstance(value, str) and not is_number(value):
                 raise ValueError(
                     f"{_column(names, j)} of X holds texts such as {value!r}, and points need numbers: put numbers in "
                     "their place (angles for directions of the compass), or leave the column out"
@@ -181,7 +181,8 @@ def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
     return np.where(np.reshape(missing, values.shape), np.nan, 0.0)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether Python reads a text as a number."""
     try:
         float(text)
     except ValueError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from specavg.functions._combinations import Combinations
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
 from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, rounding
+from specavg.invariants.solvers._copies_together import TypeByType
 from specavg.invariants.solvers._left_times_right import fixed_by_moves
 from specavg.invariants.solvers._orbits import orbits
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, known
+from specavg.invariants.solvers._solver import QUICK, Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, copies_move_together, types_of_copies
 from specavg.spaces import Eigenspace, Power, Space
@@ -58,27 +59,19 @@ def _found_before(space: Space, group: Group) -> dict[Slots, FixedSpace | None]:
 
 
 @final
-class CopiesExchanged(StoringSolver[ExchangedTypes]):
+class CopiesExchanged(TypeByType[ExchangedTypes]):
     """Invariant functions of copies that move together, some of which are exchanged."""
-
-    name: ClassVar[str] = "null space"
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
         self._permutations = known(copies_move_together(space, group)).permutations
         self._types = types_of_copies(space, group)
         self._found = _found_before(space, group)
-        self._latest: tuple[Eigenspace, list[Slots]] | None = None
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         together = copies_move_together(space, group)
         return together is not None and bool(together.permutations)
-
-    def _slots(self, eigenspace: Eigenspace) -> list[Slots]:
-        if self._latest is None or self._latest[0] is not eigenspace:  # forecasts and solution ask one after another
-            self._latest = (eigenspace, self._types.of(eigenspace))
-        return self._latest[1]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # Five directions under O(3), two and three of them exchanged, r up to 19: the permutations of types with 1, 10,
@@ -89,9 +82,6 @@ class CopiesExchanged(StoringSolver[ExchangedTypes]):
             if self._types.count(slots) != 0:
                 seconds += 6e-4 + 6e-5 * self._types.arrangement_count(slots)
         return seconds
-
-    def memory(self, eigenspace: Eigenspace) -> float:
-        return max(map(self._types.memory, self._slots(eigenspace)))
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         found = 0
@@ -119,15 +109,8 @@ class CopiesExchanged(StoringSolver[ExchangedTypes]):
         return moves
 
     def solve(self, eigenspace: Eigenspace) -> Solution[ExchangedTypes]:
-        types = self._slots(eigenspace)
-        largest = max(map(self._types.size, types))
-        require_memory(
-            self.memory(eigenspace),
-            f"the null space on {largest} products of one-copy functions (eigenvalue {eigenspace.eigenvalue:.6g})",
-            "Lower the cutoff.",
-        )
         residual, gap, found = 0.0, np.inf, list[ExchangedType]()
-        for slots in types:
+        for slots in self._affordable_slots(eigenspace):
             together = self._types.invariants(slots)
             if slots not in self._found:
                 self._found[slots] = self._exchanged(slots, together.basis) if together.dim else None

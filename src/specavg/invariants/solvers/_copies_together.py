@@ -12,7 +12,15 @@ from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
-from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, StoringSolver, eigenspace_below, known
+from specavg.invariants.solvers._solver import (
+    QUICK,
+    Data,
+    OutputSolver,
+    Solution,
+    StoringSolver,
+    eigenspace_below,
+    known,
+)
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import (
     Slots,
@@ -26,7 +34,7 @@ from specavg.spaces import Eigenspace, Power, Space
 TypeVectors = tuple[Array, ...]
 
 
-class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
+class TypeByType(StoringSolver[Data], abc.ABC):
     """A small null space for each type of functions, never the matrix of the whole eigenspace."""
 
     name: ClassVar[str] = "null space"
@@ -42,6 +50,24 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
             self._latest = (eigenspace, self._types.of(self._below(eigenspace)))
         return self._latest[1]
 
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return max(map(self._types.memory, self._slots(eigenspace)))
+
+    def _affordable_slots(self, eigenspace: Eigenspace) -> list[Slots]:
+        """The types; an error where their null spaces do not fit in memory."""
+        types = self._slots(eigenspace)
+        largest = max(map(self._types.size, types))
+        require_memory(
+            self.memory(eigenspace),
+            f"the null space on {largest} products of one-copy functions (eigenvalue {eigenspace.eigenvalue:.6g})",
+            "Lower the cutoff.",
+        )
+        return types
+
+
+class _VectorsOfTypes(TypeByType[TypeVectors], abc.ABC):
+    """All invariants of each type, on every arrangement of its eigenspaces on the copies."""
+
     def seconds(self, eigenspace: Eigenspace) -> float:
         # O(3) on Power(Sphere(3), 2): 9,000 eigenspaces, most of them without invariants, took 3 s.
         return 3 * QUICK + sum(map(self._types.seconds, self._slots(eigenspace)))
@@ -55,18 +81,8 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
             found += number * self._types.arrangement_count(slots)
         return found
 
-    def memory(self, eigenspace: Eigenspace) -> float:
-        return max(map(self._types.memory, self._slots(eigenspace)))
-
     def solve(self, eigenspace: Eigenspace) -> Solution[TypeVectors]:
-        types = self._slots(eigenspace)
-        largest = max(map(self._types.size, types))
-        require_memory(
-            self.memory(eigenspace),
-            f"the null space on {largest} products of one-copy functions (eigenvalue {eigenspace.eigenvalue:.6g})",
-            "Lower the cutoff.",
-        )
-        found = [self._types.invariants(slots) for slots in types]
+        found = [self._types.invariants(slots) for slots in self._affordable_slots(eigenspace)]
         residual, gap = max(part.residual for part in found), min(part.gap for part in found)
         matrices = len(self.group.fields) + len(self.group.generators)
         assert isinstance(self.space, Power)
@@ -96,7 +112,7 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
 
 
 @final
-class CopiesTogether(_TypeByType):
+class CopiesTogether(_VectorsOfTypes):
     """Invariant functions of copies that move together."""
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
@@ -113,7 +129,7 @@ class CopiesTogether(_TypeByType):
 
 
 @final
-class CopiesAndOutputsTogether(_TypeByType, OutputSolver[TypeVectors]):
+class CopiesAndOutputsTogether(_VectorsOfTypes, OutputSolver[TypeVectors]):
     """Equivariant functions: the outputs are one more factor of each type."""
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
