@@ -548,4 +548,4 @@ def test_other_rotations_are_not_questioned(degrees):
 
 def test_the_advice_to_orthonormalise_says_what_it_does_not_mend():
     with pytest.raises(ValueError, match=r"mends lengths, not angles.*point_group\('C3'\)"):
-        Group([np.round(turned_by(120), 6)])
+        iso.orthogonal(np.round(turned_by(120), 6))

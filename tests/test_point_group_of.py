@@ -113,7 +113,8 @@ def test_rounded_generators_of_a_recognised_group_have_its_functions():
     """Three mirrors of the icosahedron, with twelve decimals: the degrees are those of the Molien series."""
     golden = (1 + 5**0.5) / 2
     normals = [np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), np.array([golden, 1 / golden, 1.0]) / 2]
-    group = groups.Group([np.round(np.eye(3) - 2 * np.outer(n, n), 12) for n in normals])
+    with pytest.warns(UserWarning, match="120 elements"):
+        group = groups.Group([np.round(np.eye(3) - 2 * np.outer(n, n), 12) for n in normals])
     assert group.structure.symbol == "Ih"
     basis = sa.invariant_basis(sa.Sphere(3), group, max_eigenvalue=16 * 17)
     degrees = [i for i, row in enumerate(basis.table) if row.invariant_dim]

@@ -23,6 +23,7 @@ from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import permutation_family
 from specavg.groups.recognition._point_group_of import point_group_of
+from specavg.groups.recognition._rounded_matrices import exact_matrices
 from specavg.groups.recognition._structure_of import structure_of
 from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries._given_isometries import isometries_from
@@ -44,7 +45,8 @@ class Group(Immutable):
     ----------
     generators : iterable of Isometry or (d, d) array_like
         The generating set S. A square matrix or a single SciPy `Rotation` stands for
-        `isometries.orthogonal(matrix)`, a sympy `Permutation` for `isometries.permutation(image)`.
+        `isometries.orthogonal(matrix)`, a sympy `Permutation` for `isometries.permutation(image)`. Rounded matrices of
+        a finite group of at most 480 elements, as files give them, are replaced by exact ones, with a warning.
     fields : iterable of Field or (d, d) array_like
         Infinitesimal isometries, from `isometries.fields`. A square matrix stands for `fields.rotation(matrix)`.
         (A string here is taken for the name.)
@@ -84,8 +86,10 @@ class Group(Immutable):
         self._fields = tuple(f for f in given if not f.is_zero)
         listed = generators if isinstance(generators, list | tuple) else ()
         isometries = tuple(g for g in listed if isinstance(g, Isometry))
-        if not listed or len(isometries) < len(listed):  # matrices, permutations of sympy, rotations of SciPy
-            isometries = isometries_from(generators, "generator", "Group(generators, fields=[...])")
+        # Matrices, permutations of sympy, rotations of SciPy; matrices may be rounded
+        if not listed or len(isometries) < len(listed) or any(isinstance(g, Orthogonal) for g in listed):
+            whole = generators if structure is not None or self._fields else exact_matrices(generators)
+            isometries = isometries_from(whole, "generator", "Group(generators, fields=[...])")
         self._generators = one_kind(isometries, self._fields)
         self._name = name
         self._claimed = structure

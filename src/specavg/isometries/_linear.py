@@ -222,7 +222,8 @@ def orthogonal(R: ArrayLike) -> SignedPermutation | Orthogonal:
             f"{ORTHOGONALITY_TOLERANCE:.0e}. Exact invariance needs isometries; orthonormalise it "
             "(for instance with a QR or polar decomposition) if it was meant to be one. That mends lengths, not "
             "angles: a third of a turn that was rounded becomes another rotation, which generates an infinite group. "
-            "Give it exactly, by scipy's Rotation.from_euler('z', 120, degrees=True) or groups.point_group('C3')."
+            "Give it exactly, by scipy's Rotation.from_euler('z', 120, degrees=True) or groups.point_group('C3'), or "
+            "give Group all generators of a finite group as they are: where they tell which one, it makes them exact."
         )
     return exact_signed(matrix) or Orthogonal(matrix)
 
