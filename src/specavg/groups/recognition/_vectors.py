@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import final
 
 import numpy as np
@@ -17,6 +18,8 @@ SAME = 1e-7  # distance of unit vectors up to which they are one vector: product
 APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
 _FEW_GENERATORS = 10  # the products of each two of them are all looked at for axes
 LIMITS = (300, 3_000, 30_000)  # orbit lengths tried, short ones first
+_TURN = 1e-10  # of a turn: how near angles of a finite group are to fractions; matrices of ten digits err by as much
+_TURNS = 10**6  # operations that eigenvalues of words may take, but for a factor of 25: 20 ms
 _IMAGES = 400_000  # of each of these lengths, looked at in orbits that do not close: 2 s
 
 
@@ -83,6 +86,8 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
                 "Rotations about an axis by a small part of a turn are groups.point_group('C99991'), say; those of a "
                 "circle are groups.cyclic(n), and shifts of a torus take a Fraction."
             )
+    if any(map(_slow_turn, itertools.islice(_words(matrices), max(_FEW_GENERATORS, _TURNS // d**3)))):
+        raise _too_large(LIMITS[-1])
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
     limit = LIMITS[0]
@@ -106,12 +111,30 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
                 return vectors
         if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
-    raise ValueError(
+    raise _too_large(limit)
+
+
+def _too_large(limit: int) -> ValueError:
+    return ValueError(
         "the matrices generate a group that is too large for this search, or infinite: the orbits of the vectors tried "
         f"did not close within {limit} images. A rotation by an irrational part of a turn generates an infinite group. "
         "If this one is finite, give generators of which all but one fix a vector with few images (a corner of a "
         "polytope, say), or use the catalogue (groups.point_group, ...)."
     )
+
+
+def _slow_turn(R: Array) -> bool:
+    """Whether a plane turns by no fraction of a turn with a small denominator: its vectors have many images."""
+    turns = np.abs(np.angle(np.linalg.eigvals(R))) / (2 * np.pi)
+    return any(abs(t - Fraction(t).limit_denominator(LIMITS[-1])) > _TURN for t in turns.tolist())
+
+
+def _words(matrices: Sequence[Array]) -> Iterator[Array]:
+    """The matrices other than the identity, and products of two and three of them."""
+    short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
+    yield from short
+    yield from (A @ B for A, B in itertools.islice(itertools.product(short, short), 100))
+    yield from (A @ B @ C for A, B, C in itertools.islice(itertools.product(short, short, short), 200))
 
 
 def _axes(matrices: Sequence[Array]) -> Iterator[Array]:
@@ -120,9 +143,7 @@ def _axes(matrices: Sequence[Array]) -> Iterator[Array]:
     Then the vectors that all generators but one fix.
     """
     short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
-    pairs = (A @ B for A, B in itertools.product(short, short))
-    triples = (A @ B @ C for A, B, C in itertools.product(short, short, short))
-    for word in itertools.chain(short, itertools.islice(pairs, 100), itertools.islice(triples, 200)):
+    for word in _words(short):
         for sign in (-1.0, 1.0):
             yield from _single_zero(word.T - sign * np.eye(len(word)))
     # Rotations in even dimensions have no simple eigenvector ±1. What all but one fix is a corner of a polytope, say.
