@@ -39,12 +39,9 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
             "of degree k are the difference of the entries k and k - 2 of the series."
         )
     blocks = [_in_one_block(g) for g in group.generators]
-    linear = [g for g in blocks if isinstance(g, SignedPermutation | Orthogonal)]
     complete = all(map(_is_linear, blocks))
-    structure, known = group.structure, None
-    if structure is None and len(linear) == len(blocks):
-        simple = _degrees_of_reflections(linear)
-        known = None if simple is None else (simple, 0)
+    structure, simple = group.structure, degrees_of_reflections(group)
+    known = None if simple is None else (simple, 0)
     if known is None:
         structure = group.recognise()
         known = _degrees(structure)
@@ -84,6 +81,12 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
     return tuple(int(a) for a in np.rint(mean))
 
 
+def harmonics_of(degrees: Sequence[int], k: int) -> int:
+    """How many invariant harmonics of degree k there are: polynomials of free generators, less those times r²."""
+    series = _reciprocal([(n, 1) for n in degrees], k)
+    return series[k] - (series[k - 2] if k > 1 else 0)
+
+
 def _in_one_block(g: Isometry) -> Isometry:
     """A linear map of copies or factors, or X ↦ A X Bᵀ, as one matrix of all coordinates; other maps as they are."""
     if isinstance(g, LeftRight):
@@ -120,6 +123,14 @@ def _degrees(structure: Structure) -> tuple[list[int], int] | None:
         d = structure.size
         return list(range(1, d + 1)), d * (d - 1) // 2
     return None
+
+
+def degrees_of_reflections(group: Group) -> list[int] | None:
+    """Degrees of free generators of the invariants, if a group is given by simple reflections and by nothing else."""
+    if group.fields or group.structure is not None:
+        return None
+    linear = [g for g in map(_in_one_block, group.generators) if isinstance(g, SignedPermutation | Orthogonal)]
+    return _degrees_of_reflections(linear) if len(linear) == len(group.generators) else None
 
 
 def _degrees_of_reflections(generators: Sequence[SignedPermutation | Orthogonal]) -> list[int] | None:

@@ -20,7 +20,7 @@ from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits, WaveOr
 from specavg.invariants.solvers._functions_of_a_direction import FunctionsOfADirection
 from specavg.invariants.solvers._harmonic_polynomials import MonomialOrbits, SymmetricPolynomials
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
-from specavg.invariants.solvers._null_space import NullSpace, NullSpaceOfOutputs
+from specavg.invariants.solvers._null_space import NoInvariants, NullSpace, NullSpaceOfOutputs
 from specavg.invariants.solvers._one_output_for_all import OneOutputForAll
 from specavg.invariants.solvers._outputs_apart import OutputsApart, OutputsLeftAlone
 from specavg.invariants.solvers._permuted_copies import DeterminantsOfCopies, WreathOnCopies
@@ -56,6 +56,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     FrequencyOrbits,
     MonomialOrbits,
     ExponentOrbits,
+    NoInvariants,
     AxisThenNullSpace,
     CopiesTogether,
     CopiesExchanged,

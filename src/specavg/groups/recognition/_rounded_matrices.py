@@ -72,10 +72,10 @@ def _matrix(g: Any) -> Array | None:
     if isinstance(g, Isometry):
         return np.asarray(g.matrix, dtype=float) if isinstance(g, SignedPermutation | Orthogonal) else None
     try:
-        A = np.asarray(g, dtype=float)
+        A = np.asarray(g)
     except (TypeError, ValueError):
         return None
-    return A if A.ndim == 2 else None
+    return A.astype(float) if A.ndim == 2 and A.dtype.kind in "fiu" else None
 
 
 def _orthonormal(R: Array) -> Array:

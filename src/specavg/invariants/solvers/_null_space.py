@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -10,10 +11,19 @@ import numpy as np
 from specavg._config import require_memory
 from specavg.functions._functions import Array
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
+from specavg.groups._molien import degrees_of_reflections, harmonics_of
 from specavg.invariants._certified_null_space import null_space
-from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, OutputSolver, Solution, eigenspace_below
+from specavg.invariants.solvers._solver import (
+    QUICK,
+    FixedVectorSolver,
+    OutputSolver,
+    Solution,
+    Unsuitable,
+    eigenspace_below,
+    known,
+)
 from specavg.isometries.fields import integer_speed
-from specavg.spaces import Eigenspace, Power, Product, Space
+from specavg.spaces import Eigenspace, Power, Product, Space, Sphere
 from specavg.spaces._product import factor_eigenspaces
 
 
@@ -71,6 +81,36 @@ class NullSpace(FixedVectorSolver):
         fields = [self.space.infinitesimal(integer_speed(f), eigenspace) for f in self.group.fields]
         found = null_space(matrices, fields, steepness=self.space.steepness(eigenspace))
         return self.fixed(eigenspace, found.basis, found.residual, found.gap, self._constraints * m * m)
+
+
+@final
+class NoInvariants(FixedVectorSolver):
+    """Harmonics that a reflection group of a sphere leaves none of, by the degrees of its invariant polynomials.
+
+    Those of E8 are 2, 8, 12, ...: no harmonic of degree 1 to 7 is left. Matrices of 2,640 rows took half a minute.
+    """
+
+    name: ClassVar[str] = "closed form"
+
+    @classmethod
+    def fits(cls, space: Space, moved_by: Any) -> bool:
+        return isinstance(space, Sphere) and degrees_of_reflections(moved_by) is not None
+
+    @cached_property
+    def _degrees(self) -> list[int]:
+        return known(degrees_of_reflections(self.group))
+
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        return self.count(eigenspace) == 0
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        assert isinstance(self.space, Sphere)
+        return harmonics_of(self._degrees, self.space.degree(eigenspace))
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
+        if not self.suits(eigenspace):
+            raise Unsuitable(f"there are {self.count(eigenspace)} invariants, and it finds none")
+        return self.fixed(eigenspace, np.zeros((eigenspace.dim, 0)))
 
 
 @final
