@@ -1,12 +1,13 @@
 """Copies that move together, some of which are exchanged: fits by default, plans and saved bases."""
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
 import specavg as sa
 from specavg import groups, isometries, testing
+from specavg.functions._copy_tensors import CopyTensor, CopyTensors
 from specavg.groups import Group
 from specavg.invariants import StoredArraysError, restored_basis
 
@@ -108,3 +109,23 @@ def test_forecasts_of_null_spaces_on_products_are_those_of_small_matrices():
     assert 0.05 < sa.invariants.plan(space, group, max_eigenvalue=14).seconds < 1.0
     X = space.sample(150, random_state=0)
     assert sa.InvariantKernelRidge(space, group).fit(X, X[:, 8] + X[:, 17]).basis_.dim >= 50  # 7 before
+
+
+def test_values_that_share_sums_are_those_of_each_tensor():
+    """Tensors of the same Q whose copies begin alike or not, with another Q in between, with none, and of no copies."""
+    rng = np.random.default_rng(0)
+    one_copy = sa.Sphere(3).functions([sa.Sphere(3).eigenspace(degree) for degree in range(4)])
+    P, D = range(1, 4), range(4, 9)
+    Q, R = rng.normal(size=(45, 2)), rng.normal(size=(15, 3))
+    tensors = [CopyTensor(tuple(zip(copies, (P, D, P), strict=True)), Q) for copies in permutations(range(4), 3)]
+    tensors[5:5] = [CopyTensor(((0, P), (1, D)), R), CopyTensor(((0, P), (1, D))), CopyTensor((), np.array([[2.0]]))]
+    tensors += [
+        CopyTensor(((0, D), (1, P), (2, P)), Q),
+        CopyTensor(((0, D), (1, P)), R),
+        CopyTensor(((0, D), (2, P)), R),
+    ]
+    functions = CopyTensors(one_copy, 4, tensors)
+    X = sa.Power(sa.Sphere(3), 4).sample(7, random_state=1)
+    table = np.stack([one_copy.values(x) for x in X.reshape(7, 4, 3)])
+    one_by_one = [tensor.combined(tensor.factors(table), 7) for tensor in tensors]
+    np.testing.assert_allclose(functions.values(X), np.concatenate(one_by_one, axis=1), rtol=1e-12, atol=1e-12)

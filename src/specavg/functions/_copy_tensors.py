@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import takewhile
 from math import prod
 from typing import final
 
@@ -35,6 +36,11 @@ class CopyTensor:
     def products(self) -> int:
         """The number of products."""
         return prod(len(columns) for _, columns in self.copies)
+
+    @property
+    def sums(self) -> int:
+        """The numbers that are left of Q by sums over the functions of the first copy."""
+        return 0 if self.Q is None or not self.copies else self.Q.size // len(self.copies[0][1])
 
     @property
     def dim(self) -> int:
@@ -74,7 +80,7 @@ class CopyTensors(Functions):
 
     @property
     def row_bytes(self) -> float:
-        widest = max((tensor.products for tensor in self._tensors), default=1)
+        widest = max((max(tensor.products, tensor.sums) for tensor in self._tensors), default=1)
         return self._copies * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim) + 8.0 * (2 * widest + self.dim)
 
     def _of_one_copy(self, X: Array) -> Array:
@@ -83,9 +89,24 @@ class CopyTensors(Functions):
         return values.reshape(len(X), self._copies, self._one_copy.dim)
 
     def values(self, X: Array) -> Array:
-        table = self._of_one_copy(X)
-        columns = [tensor.combined(tensor.factors(table), len(X)) for tensor in self._tensors]
-        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+        table, n = self._of_one_copy(X), len(X)
+        columns = [np.empty((n, 0))]
+        # Q summed over the functions of the first copy, of the first two, ...: the next tensor begins alike, mostly.
+        sums, before = list[Array](), CopyTensor(())
+        for tensor in self._tensors:
+            factors = tensor.factors(table)
+            if tensor.Q is None or not factors:
+                columns.append(tensor.combined(factors, n))
+                continue
+            alike = zip(tensor.copies, before.copies, strict=False) if tensor.Q is before.Q else ()
+            del sums[sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], alike)) :]
+            if not sums:
+                sums.append(factors[0] @ tensor.Q.reshape(factors[0].shape[1], -1))
+            for factor in factors[len(sums) :]:  # (n, a), (n, a · rest) -> (n, rest)
+                sums.append(np.matmul(factor[:, None], sums[-1].reshape(n, factor.shape[1], -1))[:, 0])
+            columns.append(sums[-1])
+            before = tensor
+        return np.concatenate(columns, axis=1)
 
     def gradient(self, X: Array) -> Array:
         flat = self._flat(X)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from specavg._arrays import Array
 from specavg.isometries import Isometry, Orthogonal, SignedPermutation
@@ -102,6 +101,8 @@ def _listed(generators: Array, same: float) -> Array | None:
 
 def _representation(elements: Array | None) -> Array | None:
     """The exact representation beside a list that nearly is one; None where there is none."""
+    from scipy.spatial import KDTree  # only here: groups need NumPy alone
+
     if elements is None:
         return None
     n, d, _ = elements.shape
