@@ -38,6 +38,12 @@ PSEUDOVECTORS = groups.Representation(
 )
 PARTICLES = groups.Representation(S4, S4.generators)
 
+
+def two_exchanged(group):
+    """Three copies that move together, the first two of which are exchanged."""
+    return groups.joined(groups.diagonal(group, 3), groups.direct_product(groups.symmetric(2), groups.symmetric(1)))
+
+
 # (space, group, output, max_eigenvalue, the solvers that are expected)
 CASES = [
     (sa.Sphere(3), groups.point_group("Oh"), "vector", 42, {"null space"}),
@@ -62,6 +68,7 @@ CASES = [
     (sa.Power(sa.Circle(), 3), groups.symmetric(3), "pseudoscalar", 14, {"closed form"}),
     (sa.Power(sa.Sphere(3), 2), groups.symmetric(2), "pseudoscalar", 8, {"closed form"}),
     (sa.Power(sa.Sphere(3), 2), groups.diagonal(groups.point_group("D3"), 2), "vector", 6, {"null space"}),
+    (sa.Power(sa.Sphere(3), 3), two_exchanged(groups.point_group("D3")), "vector", 6, {"null space"}),
     (sa.Power(sa.Circle(), 3), groups.symmetric(3), PERMUTED, 6, {"closed form"}),
     (sa.Power(sa.Sphere(3), 3), groups.cyclic_shifts(3), HANDED_ON, 6, {"closed form"}),
     (SIDE_BY_SIDE, TWO_GROUPS, PSEUDOVECTORS, 9, {"closed form"}),
@@ -80,6 +87,7 @@ CONTINUOUS = [
     (sa.Sphere(3), groups.point_group("K"), "vector", 30),
     (sa.Sphere(3), groups.point_group("Kh"), "ij=ji", 30),
     (sa.Power(sa.Sphere(3), 2), groups.diagonal(groups.point_group("K"), 2), "axial vector", 9),
+    (sa.Power(sa.Sphere(3), 3), two_exchanged(groups.orthogonal(3)), "vector", 9),
 ]
 IDS = [f"{M!r}-{G!r}-{output!r}".replace(" ", "") for M, G, output, *_ in CASES]
 
@@ -315,6 +323,8 @@ def test_a_direct_sum_has_the_functions_of_each_summand():
         groups.diagonal(groups.point_group("C∞v"), 3),
         groups.joined(groups.diagonal(groups.orthogonal(3), 3), groups.symmetric(3)),
         groups.diagonal(groups.point_group("D3"), 3),
+        two_exchanged(groups.orthogonal(3)),
+        two_exchanged(groups.point_group("C∞v")),
     ],
     ids=repr,
 )

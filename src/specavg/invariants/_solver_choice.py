@@ -12,7 +12,7 @@ from specavg._config import human_size, require_memory, settings
 from specavg.groups import Group, Representation
 from specavg.invariants._one_orbit import is_one_orbit
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
-from specavg.invariants.solvers._copies_exchanged import CopiesExchanged
+from specavg.invariants.solvers._copies_exchanged import CopiesAndOutputsExchanged, CopiesExchanged
 from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor, FactorsAndOutputs
@@ -75,6 +75,7 @@ OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     OneOutputForAll,
     WaveOrbitsOfOutputs,
     CopiesAndOutputsTogether,
+    CopiesAndOutputsExchanged,
     NullSpaceOfOutputs,
 )
 

@@ -9,6 +9,7 @@ of arrangements: the eigenspace itself may have a million functions.
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,14 +20,15 @@ import numpy as np
 from specavg._config import require_memory
 from specavg.functions._combinations import Combinations
 from specavg.functions._functions import Array, Functions
-from specavg.groups import Group
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
+from specavg.groups import Group, Representation
 from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, rounding
-from specavg.invariants.solvers._copies_together import TypeByType
+from specavg.invariants.solvers._copies_together import TypeByType, outputs_of_types
 from specavg.invariants.solvers._left_times_right import fixed_by_moves
 from specavg.invariants.solvers._orbits import orbits
-from specavg.invariants.solvers._solver import QUICK, Solution, known
+from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, eigenspace_below, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
-from specavg.invariants.solvers._types_of_copies import Slots, copies_move_together, types_of_copies
+from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together, types_of_copies
 from specavg.spaces import Eigenspace, Power, Space
 
 
@@ -58,20 +60,11 @@ def _found_before(space: Space, group: Group) -> dict[Slots, FixedSpace | None]:
     return {}
 
 
-@final
-class CopiesExchanged(TypeByType[ExchangedTypes]):
-    """Invariant functions of copies that move together, some of which are exchanged."""
+class _Exchanged(TypeByType[ExchangedTypes], abc.ABC):
+    """What the permutations leave alone of the invariants of each type."""
 
-    def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
-        super().__init__(space, group, stored)
-        self._permutations = known(copies_move_together(space, group)).permutations
-        self._types = types_of_copies(space, group)
-        self._found = _found_before(space, group)
-
-    @classmethod
-    def fits(cls, space: Space, group: Group) -> bool:
-        together = copies_move_together(space, group)
-        return together is not None and bool(together.permutations)
+    _permutations: tuple[tuple[int, ...], ...]
+    _found: dict[Slots, FixedSpace | None]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # Five directions under O(3), two and three of them exchanged, r up to 19: the permutations of types with 1, 10,
@@ -123,7 +116,7 @@ class CopiesExchanged(TypeByType[ExchangedTypes]):
             found.append(ExchangedType(np.ascontiguousarray(together.basis), np.ascontiguousarray(fixed.basis)))
         assert isinstance(self.space, Power)
         matrices = len(self.group.fields) + len(self.group.generators) - len(self._permutations)
-        entries = matrices * sum(V.dim**2 for V in self.space.palette(eigenspace))
+        entries = matrices * sum(V.dim**2 for V in self.space.palette(self._below(eigenspace)))
         return self._solution(eigenspace, found, residual, gap, entries)
 
     def _exchanged(self, slots: Slots, Q: Array) -> FixedSpace:
@@ -171,7 +164,8 @@ class CopiesExchanged(TypeByType[ExchangedTypes]):
         count = sum(one.C.shape[1] for one in types)
         return Solution(eigenspace, count, self, tuple(types), residual, gap, entries, arrays)
 
-    def functions(self, solutions: Sequence[Solution[ExchangedTypes]]) -> Functions:
+    def _kept(self, solutions: Sequence[Solution[ExchangedTypes]]) -> tuple[list[tuple[Slots, Array]], Any]:
+        """The types that have invariants, each with Q, and the combinations of their functions."""
         from scipy.sparse import block_diag, csr_array
 
         kept: list[tuple[Slots, ExchangedType]] = [
@@ -180,11 +174,53 @@ class CopiesExchanged(TypeByType[ExchangedTypes]):
             for slots, one in zip(self._slots(s.eigenspace), s.data, strict=True)
             if one.C.shape[1]
         ]
-        together = self._types.functions([(slots, one.Q) for slots, one in kept])
-        if not kept:
-            return together
-        chosen: Any = block_diag([csr_array(one.C) for _, one in kept], format="csr")
-        return Combinations(together, chosen)
+        chosen: list[Any] = [csr_array(one.C) for _, one in kept] or [csr_array((0, 0))]
+        return [(slots, one.Q) for slots, one in kept], block_diag(chosen, format="csr")
+
+
+@final
+class CopiesExchanged(_Exchanged):
+    """Invariant functions of copies that move together, some of which are exchanged."""
+
+    def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
+        super().__init__(space, group, stored)
+        self._permutations = known(copies_move_together(space, group)).permutations
+        self._types = types_of_copies(space, group)
+        self._found = _found_before(space, group)
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        together = copies_move_together(space, group)
+        return together is not None and bool(together.permutations)
+
+    def functions(self, solutions: Sequence[Solution[ExchangedTypes]]) -> Functions:
+        kept, chosen = self._kept(solutions)
+        together = self._types.functions(kept)
+        return Combinations(together, chosen) if kept else together
+
+
+@final
+class CopiesAndOutputsExchanged(_Exchanged, OutputSolver[ExchangedTypes]):
+    """Equivariant functions whose outputs the permutations leave alone: these are one more factor of each type."""
+
+    def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
+        OutputSolver.__init__(self, space, output, stored)
+        together = known(copies_move_together(space, output.group, output))
+        self._permutations, self._found = together.permutations, {}
+        self._types = TypesOfCopies(space, together, output.dim)
+
+    @classmethod
+    def fits(cls, space: Space, output: Representation) -> bool:
+        together = copies_move_together(space, output.group, output)
+        return together is not None and bool(together.permutations)
+
+    def _below(self, eigenspace: Eigenspace) -> Eigenspace:
+        return eigenspace_below(eigenspace)
+
+    def functions(self, solutions: Sequence[Solution[ExchangedTypes]]) -> VectorFunctions:
+        kept, chosen = self._kept(solutions)
+        scalars, together = outputs_of_types(self._types, kept, self.output.dim)
+        return CombinedOutputs(self.output.dim, scalars, together @ chosen)
 
 
 def _orbits(moves: Sequence[Move]) -> int:

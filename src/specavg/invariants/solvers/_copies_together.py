@@ -146,18 +146,22 @@ class CopiesAndOutputsTogether(_VectorsOfTypes, OutputSolver[TypeVectors]):
         return eigenspace_below(eigenspace)
 
     def functions(self, solutions: Sequence[Solution[TypeVectors]]) -> VectorFunctions:
-        from scipy.sparse import coo_array
+        return CombinedOutputs(self.output.dim, *outputs_of_types(self._types, self._kept(solutions), self.output.dim))
 
-        p, kept = self.output.dim, self._kept(solutions)
-        # Each output of each function is a scalar function: row k · p + i of Q has what product k adds to output i.
-        scalars = self._types.functions([(slots, Q.reshape(len(Q) // p, -1)) for slots, Q in kept])
-        widths = [Q.shape[1] for slots, Q in kept for _ in self._types.arrangements(slots)]
-        outputs = np.concatenate([np.repeat(np.arange(p), r) for r in widths] or [np.empty(0, dtype=np.intp)])
-        starts = np.cumsum([0, *widths])
-        columns = np.concatenate(
-            [np.tile(np.arange(start, start + r), p) for start, r in zip(starts, widths, strict=False)]
-            or [np.empty(0, dtype=np.intp)]
-        )
-        rows = np.arange(len(outputs)) * p + outputs
-        chosen: Any = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(rows) * p, int(starts[-1])))
-        return CombinedOutputs(p, scalars, chosen)
+
+def outputs_of_types(types: TypesOfCopies, kept: Sequence[tuple[Slots, Array]], p: int) -> tuple[Functions, Any]:
+    """Scalar functions, and which of them are the p outputs of the vector functions of each type and arrangement."""
+    from scipy.sparse import coo_array
+
+    # Each output of each function is a scalar function: row k · p + i of Q has what product k adds to output i.
+    scalars = types.functions([(slots, Q.reshape(len(Q) // p, -1)) for slots, Q in kept])
+    widths = [Q.shape[1] for slots, Q in kept for _ in types.arrangements(slots)]
+    outputs = np.concatenate([np.repeat(np.arange(p), r) for r in widths] or [np.empty(0, dtype=np.intp)])
+    starts = np.cumsum([0, *widths])
+    columns = np.concatenate(
+        [np.tile(np.arange(start, start + r), p) for start, r in zip(starts, widths, strict=False)]
+        or [np.empty(0, dtype=np.intp)]
+    )
+    rows = np.arange(len(outputs)) * p + outputs
+    shape = (len(rows) * p, int(starts[-1]))
+    return scalars, coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsr()
