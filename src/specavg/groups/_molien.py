@@ -145,7 +145,7 @@ def _degrees_of_reflections(generators: Sequence[SignedPermutation | Orthogonal]
         square = (np.eye(g.size) - g.matrix) / 2  # vvᵀ for a reflection at v
         row = int(np.diagonal(square).argmax())
         v = square[row] / np.sqrt(max(square[row, row], _ROUNDING))
-        if np.abs(square - np.outer(v, v)).max() > _ROUNDING:
+        if np.abs(square - np.outer(v, v)).max() > _ROUNDING or abs(v @ v - 1) > _ROUNDING:  # v = 0: a tiny rotation
             return None
         roots.append(v)
     cosines = np.abs(np.array(roots) @ np.transpose(roots)) if roots else np.zeros((0, 0))

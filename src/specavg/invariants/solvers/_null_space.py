@@ -85,12 +85,12 @@ class NullSpace(FixedVectorSolver):
 
 @final
 class NoInvariants(FixedVectorSolver):
-    """Harmonics that a reflection group of a sphere leaves none of, by the degrees of its invariant polynomials.
+    """A null space that is known to be empty, by the degrees of the invariant polynomials of a reflection group.
 
     Those of E8 are 2, 8, 12, ...: no harmonic of degree 1 to 7 is left. Matrices of 2,640 rows took half a minute.
     """
 
-    name: ClassVar[str] = "closed form"
+    name: ClassVar[str] = "null space"
 
     @classmethod
     def fits(cls, space: Space, moved_by: Any) -> bool:
