@@ -11,6 +11,8 @@ import pytest
 import specavg as sa
 from specavg import groups, isometries
 from specavg.functions._orthonormal_matrices import random_orthonormal
+from specavg.groups import Group
+from specavg.invariants.solvers._factor_by_factor import acts_on_factors
 from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Stiefel, Torus
 from specavg.spaces._product import factor_eigenspaces
 
@@ -216,3 +218,69 @@ def test_copies_on_one_torus_are_told_the_power_that_they_act_on():
     ]:
         with pytest.raises(ValueError, match=said):
             Torus(dim).check_isometry(groups.wreath(inner, m).generators[0])
+
+
+def _moving(size, *images):
+    """Permutations of so many coordinates from (first coordinate, image of a block): the others stay."""
+    whole = [list(range(size)) for _ in images]
+    for image, (first, block) in zip(whole, images, strict=True):
+        image[first : first + len(block)] = [first + i for i in block]
+    return [isometries.permutation(image) for image in whole]
+
+
+BLOCKS = {
+    "S3 x S4": (_moving(7, (3, [1, 0, 2, 3]), (0, [1, 0, 2]), (0, [1, 2, 0]), (3, [1, 2, 3, 0])), 144, 2),
+    "S2 x 1 x A3": (_moving(6, (0, [1, 0]), (3, [1, 2, 0])), 6, 3),
+    "1 x signs x S2": (
+        [isometries.signed_permutation(range(5), s) for s in ([1, 1, -1, 1, 1], [1, 1, 1, 1, 1])]
+        + _moving(5, (3, [1, 0])),
+        4,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_generators_on_blocks_of_coordinates_are_a_product_in_closed_form(name):
+    generators, order, blocks = BLOCKS[name]
+    space, group = sa.Torus(generators[0].size), Group(generators)
+    assert (group.order, len(acts_on_factors(space, group).factors)) == (order, blocks)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=4 * np.pi**2)
+    general = sa.invariant_basis(space, group, max_eigenvalue=4 * np.pi**2, solver="orbits")
+    assert {row.solver for row in basis.table} == {"closed form"}
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in general.table]
+    X = space.sample(6, random_state=0)
+    mean = sum(space_kernel(space, X, g(X)) for g in group.elements()) / group.order  # brute force
+    np.testing.assert_allclose(basis.evaluate(X) @ basis.evaluate(X).T, mean, atol=1e-10)
+
+
+def space_kernel(space, X, Y):
+    """Σ φ(x)φ(y) over all functions with eigenvalues up to 4π²."""
+    whole = sa.invariant_basis(space, max_eigenvalue=4 * np.pi**2)
+    return whole.evaluate(X) @ whole.evaluate(Y).T
+
+
+def test_generators_on_blocks_of_copies_are_a_product_in_closed_form():
+    space = sa.Power(sa.Sphere(3), 4)
+    group = Group(_moving(4, (0, [1, 0]), (2, [1, 0])))
+    basis = sa.invariant_basis(space, group, max_eigenvalue=6.0)
+    named = sa.invariant_basis(
+        space, groups.direct_product(groups.symmetric(2), groups.symmetric(2)), max_eigenvalue=6.0
+    )
+    assert {row.solver for row in basis.table} == {"closed form"}
+    X = space.sample(6, random_state=0)
+    np.testing.assert_allclose(basis.evaluate(X), named.evaluate(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "generators",
+    [
+        [isometries.permutation([1, 0, 3, 2])],  # both blocks at once
+        _moving(4, (0, [2, 1, 0]), (1, [2, 1, 0])),  # blocks that lie in each other
+        _moving(5, (0, [1, 2, 3, 0])),  # no family
+        [isometries.permutation([1, 0, 2]), isometries.shift(["1/2", 0, 0])],
+    ],
+    ids=["at once", "interleaved", "C4", "shift"],
+)
+def test_other_generators_are_no_product_of_blocks(generators):
+    assert acts_on_factors(sa.Torus(generators[0].size), Group(generators)) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
 from itertools import product as cartesian
 from math import inf, perm, prod
@@ -22,7 +22,7 @@ from specavg.functions._frequency_types import FrequencyType, arrangements
 from specavg.functions._functions import Functions
 from specavg.functions._tensor_products import ProductsOfOutputs, TensorProducts
 from specavg.functions._vector_functions import VectorFunctions
-from specavg.groups import Group, Representation
+from specavg.groups import Group, Representation, trivial
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._solver import (
     QUICK,
@@ -55,18 +55,48 @@ Item = TypeVar("Item", bound=Hashable)
 def acts_on_factors(space: Space, group: Group) -> Product | None:
     """`space` as a product on which `group` acts factor by factor, if it is one."""
     structure = group.structure
-    if not isinstance(structure, DirectProduct):
+    if isinstance(structure, DirectProduct):
+        groups = structure.groups
+    elif structure is None and isinstance(space, Torus | Power):
+        groups = _groups_of_blocks(group)
+    else:
         return None
     if isinstance(space, Product):
-        return space if len(space.factors) == len(structure.groups) else None
-    sizes = [part.size for part in structure.groups]
+        return space if len(space.factors) == len(groups) else None
+    sizes = [part.size for part in groups]
+    if not sizes:
+        return None
     if isinstance(space, Torus) and space.lattice is None and sum(sizes) == space.dim:
         blocks = pairwise(np.cumsum([0, *sizes]))
         return Product(*(Torus(int(b - a), period=space.period[a:b]) for a, b in blocks))
-    exchanged = all(not G.fields and all(map(_exchanges, G.generators)) for G in structure.groups)
+    exchanged = all(not G.fields and all(map(_exchanges, G.generators)) for G in groups)
     if isinstance(space, Power) and sum(sizes) == space.copies and exchanged:
         return Product(*(Power(space.base, size) for size in sizes))
     return None
+
+
+@lru_cache(maxsize=32)  # asked for by every choice of solvers
+def _groups_of_blocks(group: Group) -> tuple[Group, ...]:
+    """Families that the generators are of, each on coordinates of its own, side by side; none where there are others.
+
+    Every generator moves coordinates of one block only, so that the group is the product of those on the blocks.
+    """
+    generators = [g for g in group.generators if isinstance(g, SignedPermutation) and not g.is_identity]
+    if group.fields or not generators or len(generators) < sum(not g.is_identity for g in group.generators):
+        return ()
+    moved = [np.flatnonzero((g.image_array != np.arange(g.size)) | (g.signs_array < 0)) for g in generators]
+    starts = np.ones(group.size + 1, dtype=bool)  # where a block may begin
+    for places in moved:
+        starts[places[0] + 1 : places[-1] + 1] = False
+    still = np.ones(group.size, dtype=bool)
+    still[np.concatenate(moved)] = False
+    starts[1:-1] &= ~(still[1:] & still[:-1])  # coordinates that nothing moves are one block
+    found: list[Group] = []
+    for a, b in pairwise(np.flatnonzero(starts).tolist()):
+        mine = [g for g, places in zip(generators, moved, strict=True) if a <= places[0] < b]
+        parts = [SignedPermutation(tuple(i - a for i in g.image[a:b]), g.signs[a:b]) for g in mine]
+        found.append(Group(parts, size=b - a) if parts else trivial(b - a))
+    return tuple(found) if len(found) > 1 and all(part.structure is not None for part in found) else ()
 
 
 def _exchanges(g: Isometry) -> bool:
@@ -185,8 +215,9 @@ class FactorByFactor(ClosedForm, Solver[FactorSolutions]):
 
     def _moved_by(self) -> list[tuple[Group, Representation | None]]:
         """The group of each factor, and how it moves the outputs of functions of this factor."""
-        assert isinstance(self.group.structure, DirectProduct)
-        return [(G, None) for G in self.group.structure.groups]
+        structure = self.group.structure
+        groups = structure.groups if isinstance(structure, DirectProduct) else _groups_of_blocks(self.group)
+        return [(G, None) for G in groups]
 
     def _below(self, eigenspace: Eigenspace) -> Eigenspace:
         """The eigenspace of the space that one output of functions in `eigenspace` lies in."""
@@ -248,7 +279,8 @@ class FactorsAndOutputs(OutputSolver[FactorSolutions], FactorByFactor):
 
     @classmethod
     def fits(cls, space: Space, output: Representation) -> bool:
-        return super().fits(space, output.group) and _factors_of(output) is not None
+        is_product = isinstance(output.group.structure, DirectProduct)
+        return is_product and super().fits(space, output.group) and _factors_of(output) is not None
 
     def _moved_by(self) -> list[tuple[Group, Representation | None]]:
         return [(rho.group, rho) for rho in known(_factors_of(self.output))]
