@@ -832,3 +832,30 @@ def test_a_group_that_a_small_part_of_y_breaks_is_doubted(size, doubted):
         model = sa.InvariantKernelRidge(space, group).fit(X, y)
     assert model.loo_error_ < 0.1
     assert any("do not seem to have the symmetry" in str(one.message) for one in said) is doubted
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, lambda y: pd.Series(y).convert_dtypes()])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("model", [sa.InvariantKernelRidge(sa.Torus(3), max_dim=9), baselines.KernelRidge()])
+def test_the_first_target_that_is_no_number_is_named_by_its_row(model, value, kind):
+    y = Y3.copy()
+    y[[7, 31]] = value
+    with pytest.raises(ValueError, match=r"y has NaN or infinity in 2 of 40 rows \(first: row 7; rows count from 0\)"):
+        model.fit(X3, kind(y))
+    with pytest.raises(ValueError, match=r"y has NaN or infinity in 2 of 40 rows \(first: row 7;"):
+        model.fit(X3, np.column_stack([Y3, y]))
+
+
+@pytest.mark.parametrize("low, high, x", [(0.0, 1.0, 1.5), (-20.0, 40.0, -27.5), (5.0, 5.5, 7.0)])
+def test_points_off_an_interval_are_told_their_distance(low, high, x):
+    space, inside, distance = sa.Interval(low, high), (low + high) / 2, max(low - x, x - high)
+    for whole, row in [
+        (space, [x]),
+        (sa.Power(space, 2), [inside, x]),
+        (sa.Product(sa.Torus(1), space), [0.3, x]),
+        (sa.Power(sa.Product(sa.Interval(0, 1e3), space), 2), [400.0, inside, 1e3, x]),
+    ]:
+        with pytest.raises(
+            ValueError, match=rf"row 0 is off by {distance:.3g} \(tolerance {0.5e-6 * (high - low):.0e}\)"
+        ):
+            whole.check_points([row])

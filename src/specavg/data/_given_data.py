@@ -174,6 +174,11 @@ def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
                     f"{_column(names, j)} of X holds texts such as {value!r}, and points need numbers: put numbers in "
                     "their place (angles for directions of the compass), or leave the column out"
                 )
+    return _none_as_nan(values)
+
+
+def _none_as_nan(values: NDArray[np.object_]) -> Array:
+    """NaN for what stands for no value, else 0."""
     missing = [
         value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and not np.isfinite(value))
         for value in values.ravel()
@@ -216,7 +221,7 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 
 def given_targets(y: Any) -> Any:
-    """`y`, unless it holds texts, dates or masked values: a regressor needs numbers."""
+    """`y`, unless it holds texts, dates, masked values, NaN or infinity: a regressor needs numbers."""
     if y is None:
         return y
     if isinstance(y, str):
@@ -233,20 +238,26 @@ def given_targets(y: Any) -> Any:
             f"y holds dates or durations ({kind}), and a regressor needs numbers. Convert them to a number of days or "
             "seconds: (y - y.min()) / np.timedelta64(1, 'D')"
         )
-    values = np.asarray(y) if not isinstance(kind, np.dtype) or kind.kind in "OUSTV" else None
-    if values is None or values.dtype.kind not in "OUST" or not values.size:
-        return y
-    texts = [value for value in values.ravel()[:1000].tolist() if isinstance(value, str)]
-    if not texts:
-        return y
-    try:
-        [float(text) for text in texts]
-    except ValueError:
+    values = np.asarray(y)
+    texts = []
+    if values.dtype.kind in "OUST":
+        texts = [value for value in values.ravel()[:1000].tolist() if isinstance(value, str)]
+    if texts:
+        if all(is_number(text) for text in texts):
+            raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
         raise ValueError(
             f"y holds texts such as {texts[0]!r}, and a regressor needs numbers. For classes put "
             "sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
-        ) from None
-    raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
+        )
+    values = _none_as_nan(values) if values.dtype.kind == "O" else values
+    if values.ndim and values.dtype.kind == "f" and not certainly_finite(values):
+        bad = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+        if len(bad):
+            raise ValueError(
+                f"y has NaN or infinity in {len(bad)} of {len(values)} rows (first: row {bad[0]}; rows count from 0). "
+                "Leave these rows out, of X and of y, or fill in their values."
+            )
+    return y
 
 
 def _widest(space: Space, points: Array) -> tuple[int, float]:
