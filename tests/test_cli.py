@@ -434,7 +434,7 @@ def test_check_gives_no_verdict_where_most_was_not_tested(here, capsys):
     assert last.startswith("The data cannot tell whether it holds: the functions compared explain")
     assert tested < 15
     assert 80 < untested <= 100 - tested + 1
-    assert "It is tested if max_dim is left out." in out
+    assert "It is tested if --max-dim is left out." in out
     assert run(capsys, *arguments)[0] == 3
 
 
