@@ -218,7 +218,7 @@ def test_works_in_scikit_learn_tools():
     search = GridSearchCV(model(max_dim=None), {"max_invariant_dim": [3, 6, 10]}, cv=3).fit(X, y)
     assert search.best_estimator_.basis_.dim <= 10
     assert cross_val_score(model(), X, y, cv=3).shape == (3,)
-    pipeline = make_pipeline(FunctionTransformer(lambda X: X / 3), model()).fit(X, y)
+    pipeline = make_pipeline(FunctionTransformer(lambda X: X + 1 / 3), model()).fit(X, y)
     assert pipeline.predict(X).shape == (200,)
     assert clone(model()).get_params() == model().get_params()
 
