@@ -172,9 +172,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         order = self._order()
         places = training_points(self._space(), self._group(), points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
-        if (
-            asked and not told and self.space is not None
-        ):  # data without a space are not meant to fill the default torus
+        given = self.space is not None  # data without a space are not meant to fill the default torus
+        if asked and given and not told:
             _question_uniformity(self.basis_, places)
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
         extreme = np.abs(columns).max() > _LARGE  # sums of such targets may be no numbers

@@ -18,9 +18,7 @@ _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of ener
 _RIGID = 0.1  # of the size of forces: the part that moves whole molecules; grids of programs leave about 0.01
 _UNEXPLAINED = 0.9  # error of forces over their size: four fifths of their squares are then unexplained
 _FAR_OUT = 20.0  # median errors: of 10^9 normal errors none is so large
-_FEW_GEOMETRIES = (
-    30  # up to which a fit is told to be too poor only if the mean is better; others `question_fit` judges
-)
+_FEW_GEOMETRIES = 30  # fewer are told that they explain nothing if their mean predicts better; `question_fit` asks more
 _FEWEST = 10  # geometries, of which a median and a size of errors say something
 _BOND = (0.75, 1.3)  # in sums of covalent radii: N≡N has 0.77, and C-H taken for C-C 0.72; longer ones are no bonds
 _UNITS = (1.0, 0.529177, 10.0)  # Å of units of length in use: names that fit in one of them are not questioned
