@@ -87,7 +87,7 @@ def test_without_a_penalty_a_histogram_loses_one_of_its_rows():
 
 
 def test_steps_end_at_rounding(monkeypatch):
-    """Five points in one peak of 1°: two thirds of 6,147 values of log Z were steps of 1e-9 that rounding had asked for."""
+    """Five points in one peak of 1°: most of 6,147 values of log Z were of steps of 1e-9 that rounding asked for."""
     asked = []
     weights = exponential_family._weights
     monkeypatch.setattr(exponential_family, "_weights", lambda *given: asked.append(1) or weights(*given))

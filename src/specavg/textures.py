@@ -35,6 +35,7 @@ _DRAWN, _MOST_DRAWN = 4_000, 40_000  # orientations drawn from a density of kern
 _STANDARD_ERROR = 0.01  # relative, at which drawing ends: a texture index is quoted with two digits
 _LIKE_RADIANS = 1.0  # degrees: fractions are those within 5° to 45°, 0.09 to 0.79 radians
 _ON_A_CIRCLE = 360  # orientations X with X r = h of a function that nothing is known of: peaks of 0.5° are not missed
+_A_SERIES = "A plain series (positive=False) may be where there are few data; InvariantDensity(positive=True) is not."
 _DOUBLINGS = 5  # of their number at most, where means over a circle do not settle: to 11,520, 0.03° apart
 
 
@@ -154,11 +155,17 @@ def pole_density(
     h = unit_direction(crystal)
     r = _unit_directions(specimen)
     if steps is not None:
-        return np.mean([circle_means(values, v, r, steps) for v in ((h, -h) if antipodal else (h,))], axis=0)
-    found = pole_density_in_closed_form(density, h, r, antipodal)
-    if found is None:
+        found = np.mean([circle_means(values, v, r, steps) for v in ((h, -h) if antipodal else (h,))], axis=0)
+    elif (found := pole_density_in_closed_form(density, h, r, antipodal)) is None:
         found, rough = settled_pole_density(values, h, r, antipodal, first_steps(density))
         warn_of_rough(found, rough, 3)
+    negative = found < -_SETTLED
+    if negative.any():
+        warnings.warn(
+            f"the pole density is negative at {np.count_nonzero(negative):,} of {len(found):,} directions, "
+            f"{found.min():.4g} at the lowest. {_A_SERIES}",
+            stacklevel=2,
+        )
     return found
 
 
@@ -500,14 +507,17 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
         )
     if value > 1 + _OFF:
         warnings.warn(
-            f"the fraction is {value:.4g}, and no part is more than the whole: fractions are those of a density, whose "
-            "integral is one",
+            f"the fraction is {value:.4g}, and no part is more than the whole: "
+            + (
+                f"the density is negative elsewhere. {_A_SERIES}"
+                if getattr(density, "form_", None) == "series"
+                else "fractions are those of a density, whose integral is one"
+            ),
             stacklevel=3,
         )
     if value < -_SETTLED:
         warnings.warn(
-            f"the fraction is {value:.4g}, less than nothing: the density is negative here. A plain series "
-            "(positive=False) may be where there are few data; InvariantDensity(positive=True) is not.",
+            f"the fraction is {value:.4g}, less than nothing: the density is negative here. {_A_SERIES}",
             stacklevel=3,
         )
     return min(value, 1.0) if value <= 1 + _OFF else value

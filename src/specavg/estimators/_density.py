@@ -108,8 +108,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     order. Rows that have more than a sixteenth of all weight, and rows that are nearly alone, such as those far from a
     sharp peak, are left out by fits without them (of more than sixteen, sixteen at random). Rows on one orbit are left
     out together, so that repeated rows and rounded angles do not predict one another; rows of streams are left out
-    one by one. Where all rows lie on one orbit, nothing tells how wide a density is: it is nearly uniform, and a
-    warning says so, as for many rows on two to ten orbits.
+    one by one. Up to sixteen rows have to be likelier than under the uniform density by more than one close pair among
+    them carries; the density is nearly uniform otherwise. Where all rows lie on one orbit, nothing tells how wide a
+    density is: it is nearly uniform, and a warning says so, as for many rows on two to ten orbits.
 
     Data rounded to a coarse step give a density that is too broad: 2,000 angles of width 40° that were rounded to 1° or
     2° give a mean |f − p| of 0.05, to 5° of 0.10, to 10° of 0.17 (0.04 without rounding); a plain series has 0.12 to

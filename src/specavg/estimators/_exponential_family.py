@@ -14,6 +14,7 @@ from scipy.special import wrightomega
 from specavg._arrays import Array
 from specavg._config import settings
 from specavg._random import OWN_SEED
+from specavg.estimators._kernel_mixture import standard_error_of_pairs
 from specavg.estimators._orbit_space import orbit_nodes, orbit_space
 from specavg.estimators._quadrature import quadratures
 from specavg.functions._few_rows import FEW_ROWS
@@ -22,15 +23,15 @@ from specavg.invariants import InvariantBasis
 # Rows whose leverage is computed; of more rows so many are taken at random, whose mean is right to a percent.
 _LEFT_OUT = 10_000
 _STEPS = 100  # steps of Newton's method at most: it converges quadratically, and the bound only ends what does not
-# Of log-likelihoods, in units of the numbers they are differences of: a few times the spacing of floating-point numbers.
+# Of log-likelihoods, in units of the numbers they are differences of: a few spacings of floating-point numbers.
 _ROUNDING = 1e-15
 # Share of all weight above which a row is left out by a fit without it; at most fifteen rows have so much. The closed
 # form of `_lost` follows a small change. It agrees with such fits to 0.02 at the best penalty of 20 rows; with 2 to 10
 # rows it was 1 to 60 nats too high for sharp densities, which were then chosen.
 _LARGE_SHARE = 1 / 16
-# Nats lost in closed form beyond which a row is left out by a fit without it: it is nearly alone, and the density at its
-# place is another one without it. Of 60 rows of peaks of 1° to 5°, a tenth of them anywhere, the closed form had losses
-# of 3 to 7 nats where fits without the row had 10 to 1,000; up to 2 the two agree to 0.1 nats, but for a few (0.4).
+# Nats lost in closed form beyond which a row is left out by a fit without it: it is nearly alone, and the density at
+# its place is another one without it. Of 60 rows of peaks of 1° to 5°, a tenth of them anywhere, the closed form had
+# losses of 3 to 7 nats where fits without the row had 10 to 1,000; up to 2 the two agree to 0.1 nats, but for a few.
 _ALONE = 2.0
 # Rows that are alone of which fits are made, at most; of more so many are taken at random, whose mean stands for all.
 # A fit takes 0.01 to 0.15 s. A few of them tell whether a density is hopeless.
@@ -79,6 +80,9 @@ class ExponentialFit:
         ∫f² − (2/n) Σ f₋ᵢ(x_i): the estimate of ∫(f − p)² but for the constant ∫p².
     met : float
         (1/n) Σ f₋ᵢ(x_i) over ∫f²: 1 where the data are drawn from f, and more where they are sharper than f.
+    told : bool
+        Whether few rows, up to sixteen, are likelier than under the uniform density by more than one pair that lies
+        close by chance carries.
     """
 
     coefficients: Array
@@ -87,6 +91,7 @@ class ExponentialFit:
     loo_log_likelihood: float
     l2_risk: float = float("nan")
     met: float = float("nan")
+    told: bool = True
 
 
 def exponential_fit(
@@ -137,7 +142,10 @@ def exponential_fit(
         _leave_out(alone, lost, share, without, below)
     likelihood = float(weights @ logs / total + share @ lost)
     met = float(weights @ np.exp(logs) / total + share @ (np.exp(logs[some]) * np.expm1(lost)))
-    return ExponentialFit(c, log_z, error, likelihood, square - 2.0 * met, met / square)
+    # Few rows that predict each other in pairs: a sum that one pair carries, and others lower, is below this.
+    few, gains = share @ share >= _LARGE_SHARE, share * (logs[some] + lost)
+    told = not few or bool(gains.sum() > standard_error_of_pairs(gains))
+    return ExponentialFit(c, log_z, error, likelihood, square - 2.0 * met, met / square, told)
 
 
 def _leave_out(
@@ -242,8 +250,8 @@ def exponential_fit_from_moments(
     total : float
         How many observations.
     nodes, penalty, start, tolerance, floor
-        As in `exponential_fit`; no row is left out by a fit, so that a `floor` saves nothing. `l2_risk` is NaN: it needs
-        the density at every point.
+        As in `exponential_fit`; no row is left out by a fit, so that a `floor` saves nothing. `l2_risk` is NaN: it
+        needs the density at every point.
 
     Returns
     -------
@@ -264,7 +272,7 @@ def _maximum(
     target: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float
 ) -> tuple[Array, float, Array, Array]:
     """Newton's method: coefficients, log Z, and the mean of ψ and the Hessian there."""
-    c = start
+    c, mean, hessian = start, target, np.diag(penalty)
     p, log_z = _weights(nodes, c)
     for _ in range(_STEPS):
         mean = p @ nodes.values
@@ -389,7 +397,7 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float
                 ended_by_nodes = True
                 break  # narrower than the nodes can see, and smaller penalties are narrower still
             start, likelihood = fit.coefficients, fit.loo_log_likelihood
-            if best is None or likelihood > best.fit.loo_log_likelihood:
+            if best is None or (fit.told and likelihood > best.fit.loo_log_likelihood):
                 best = Chosen(fit, float(alpha), smoothness, nodes, False)
             since_best = 0 if likelihood > here else since_best + 1
             here = max(here, likelihood)
