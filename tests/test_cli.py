@@ -434,7 +434,7 @@ def test_check_gives_no_verdict_where_most_was_not_tested(here, capsys):
     assert last.startswith("The data cannot tell whether it holds: the functions compared explain")
     assert tested < 15
     assert 80 < untested <= 100 - tested + 1
-    assert "It is tested if max_dim is left out." in out
+    assert "It is tested if --max-dim is left out." in out
     assert run(capsys, *arguments)[0] == 3
 
 
@@ -900,3 +900,92 @@ def test_groups_of_copies_and_crystals_have_names_on_the_command_line(group, spa
     for name, lattice in lattices.items():
         (tmp_path / f"{name}.toml").write_text(f'kind = "torus"\nlattice = {lattice}\n')
     assert fitting_group(group, space_of(space)).order == order
+
+
+# --- the words of the command line ------------------------------------------------------------------------
+
+PYTHON = r"\b(sa|np|spaces|groups)\.|\w_\w+ ?=|X\[|X\.|\(X, y|loo_error_|KernelRidge|sample_weight|max_\w+|order="
+
+
+def columns_of(X, y):
+    return pd.DataFrame(X).add_prefix("x").assign(y=y)
+
+
+def angles_in_degrees():
+    X = np.random.default_rng(0).uniform(0, 360, (60, 1))
+    return columns_of(X, np.cos(np.deg2rad(X[:, 0])))
+
+
+def hours_of_a_day():
+    X = np.random.default_rng(0).uniform(0, 24, (200, 1))
+    return columns_of(X, np.cos(2 * np.pi * X[:, 0] / 24))
+
+
+def fractions_of_a_turn():
+    X = np.random.default_rng(0).random((300, 2))
+    return columns_of(X, np.cos(2 * np.pi * X).sum(axis=1))
+
+
+def odd_values():
+    X = SPACE.sample(200, random_state=0)
+    return columns_of(X, np.sin(np.pi * X[:, 0]) + np.cos(np.pi * X[:, 1]))
+
+
+def noise():
+    return columns_of(SPACE.sample(200, random_state=0), np.random.default_rng(1).normal(size=200))
+
+
+def hours_and_days():
+    X = np.random.default_rng(0).random((200, 2)) * [24.0, 365.25]
+    return columns_of(X, np.cos(2 * np.pi * X[:, 0] / 24))
+
+
+def forces():
+    X = sa.Sphere(3).sample(200, random_state=0)
+    return columns_of(X, 0.0).drop(columns="y").assign(**{name: X[:, i] ** 3 for i, name in enumerate("uvw")})
+
+
+def numbers_of_an_interval():
+    X = np.random.default_rng(0).random((300, 1))
+    return columns_of(X, X[:, 0] ** 2)
+
+
+def pairs_by_coordinate():
+    X = sa.Power(sa.Torus(2), 2).sample(60, random_state=0)
+    return pd.DataFrame(X, columns=["phi1", "phi2", "psi1", "psi2"]).assign(y=np.cos(np.pi * X).sum(axis=1))
+
+
+SAID = {
+    "degrees": (angles_in_degrees, "fit", "circle", "", "give --space torus:1,period=360"),
+    "hours": (hours_of_a_day, "fit", "torus:1,period=6", "", "use --space interval:LOW,HIGH"),
+    "hours, checked": (hours_of_a_day, "check", "torus:1,period=6", "--group sign_flips:1", "Give --space the period"),
+    "fractions": (fractions_of_a_turn, "fit", "torus:2", "", "give --space torus:D,period=1"),
+    "odd": (odd_values, "fit", "torus:2", "--group sign_flips:2", "`specavg discover` finds the part"),
+    "noise": (noise, "fit", "torus:2", "--group sign_flips:2", "ask `specavg check`"),
+    "hours, unseen": (
+        hours_of_a_day,
+        "check",
+        "torus:1,period=6",
+        "--group sign_flips:1",
+        "errors of `specavg fit` with --group",
+    ),
+    "units": (hours_and_days, "fit", "torus:2,period=24,365.25", "--max-dim 40", "divide each column by its period"),
+    "forces": (forces, "fit", "sphere:3", "--group point_group:Oh --target u,v,w", "give --targets-are vector"),
+    "interval": (numbers_of_an_interval, "fit", "interval:0,1", "--model mean", "give --weights, a column"),
+    "beyond": (numbers_of_an_interval, "fit", "interval:0,0.5", "", "widen the interval"),
+    "copies": (pairs_by_coordinate, "fit", "torus:2^2", "", "--features phi1,psi1,phi2,psi2,..."),
+    "constant": (noise, "fit", "torus:2", "--max-invariant-dim 1", "--max-invariant-dim 1 ends before"),
+}
+
+
+@pytest.mark.parametrize("table, command, space, options, said", SAID.values(), ids=SAID)
+def test_advice_names_options_of_the_command_line(tmp_path, monkeypatch, capsys, table, command, space, options, said):
+    monkeypatch.chdir(tmp_path)
+    table().to_csv("table.csv", index=False)
+    out = ["-o", "m.specavg", "--quiet"] if command == "fit" else []
+    target = [] if "--target" in options else ["--target", "y"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        _, printed, err = run(capsys, command, "table.csv", "--space", space, *target, *options.split(), *out)
+    assert said in printed + err
+    assert not re.search(PYTHON, printed + err), printed + err

@@ -65,6 +65,9 @@ def test_invariant_to_a_thousand_random_permutations_of_ten_thousand_coordinates
 # --- to the last bit -------------------------------------------------------------------------------------------------
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:the points are not uniform")  # awkward ones are not meant to be
+
+
 def awkward_points(space, rng, n=60):
     """Random points, and points with ties, zeros and −0.0."""
     X = space.sample(n, rng)

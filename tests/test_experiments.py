@@ -162,6 +162,7 @@ def test_the_verdict_on_the_same_order_follows_the_numbers(spec, krr, holds):
     sweep = fabricated(spec, krr)
     assert error._claim_same_order(sweep).holds is holds
     assert error._claim_any_eta(sweep).holds is (True if holds else None)
+    assert error._claim_same_order(sweep).verdict.endswith("at every n tried." if holds else "at no n tried.")
 
 
 @pytest.mark.parametrize("case", rate.CASES, ids=lambda case: case.title)

@@ -832,3 +832,89 @@ def test_a_group_that_a_small_part_of_y_breaks_is_doubted(size, doubted):
         model = sa.InvariantKernelRidge(space, group).fit(X, y)
     assert model.loo_error_ < 0.1
     assert any("do not seem to have the symmetry" in str(one.message) for one in said) is doubted
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, lambda y: pd.Series(y).convert_dtypes()])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("model", [sa.InvariantKernelRidge(sa.Torus(3), max_dim=9), baselines.KernelRidge()])
+def test_the_first_target_that_is_no_number_is_named_by_its_row(model, value, kind):
+    y = Y3.copy()
+    y[[7, 31]] = value
+    with pytest.raises(ValueError, match=r"y has NaN or infinity in 2 of 40 rows \(first: row 7; rows count from 0\)"):
+        model.fit(X3, kind(y))
+    with pytest.raises(ValueError, match=r"y has NaN or infinity in 2 of 40 rows \(first: row 7;"):
+        model.fit(X3, np.column_stack([Y3, y]))
+
+
+@pytest.mark.parametrize("low, high, x", [(0.0, 1.0, 1.5), (-20.0, 40.0, -27.5), (5.0, 5.5, 7.0)])
+def test_points_off_an_interval_are_told_their_distance(low, high, x):
+    space, inside, distance = sa.Interval(low, high), (low + high) / 2, max(low - x, x - high)
+    for whole, row in [
+        (space, [x]),
+        (sa.Power(space, 2), [inside, x]),
+        (sa.Product(sa.Torus(1), space), [0.3, x]),
+        (sa.Power(sa.Product(sa.Interval(0, 1e3), space), 2), [400.0, inside, 1e3, x]),
+    ]:
+        with pytest.raises(
+            ValueError, match=rf"row 0 is off by {distance:.3g} \(tolerance {0.5e-6 * (high - low):.0e}\)"
+        ):
+            whole.check_points([row])
+
+
+SECONDS = 1.7e9 + np.random.default_rng(0).integers(0, 60 * 86400, 300).astype(float)[:, None]
+
+
+@pytest.mark.parametrize("unit, period", [(1.0, 86400.0), (3600.0, 24.0), (86400.0, 1.0), (86400.0, 7.0)])
+def test_a_period_that_was_chosen_for_the_data_may_be_spanned_many_times(unit, period):
+    space, X = sa.Torus(1, period=period), SECONDS / unit
+    y = np.cos(2 * np.pi * X[:, 0] / period) + 0.1 * np.random.default_rng(1).normal(size=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sa.InvariantKernelRidge(space).fit(X, y)
+        model.predict(X)
+        sa.SpecAvgRegressor(space, max_dim=9).fit(X, y)
+        sa.InvariantFeatures(space).fit(X)
+        sa.symmetry_test(X, y, space, groups.sign_flips(1))
+    with pytest.warns(UserWarning, match=r"the fit is poor .* spans \d+(\.\d+)? periods of .*the period of the data"):
+        sa.InvariantKernelRidge(space).fit(X, np.random.default_rng(2).normal(size=300))
+
+
+def test_degrees_beside_seconds_are_questioned():
+    X = np.column_stack([SECONDS, np.linspace(0, 359, 300)])
+    with pytest.warns(UserWarning, match=r"column 1 of X spans 5\d periods"):
+        sa.InvariantFeatures(sa.Torus(2, period=[86400.0, 2 * np.pi]), order="few coordinates").fit(X)
+
+
+@pytest.mark.parametrize("space", [sa.Torus(1, period=6), sa.Torus(6)])
+def test_a_test_that_sees_nothing_asks_about_the_unit(space):
+    X = np.random.default_rng(0).uniform(0, 24, (300, space.dim))
+    y = np.cos(2 * np.pi * X / 24).sum(axis=1)
+    with pytest.warns(UserWarning, match=r"no function of X is seen in y, and column \d of X spans .* periods"):
+        sa.symmetry_test(X, y, space, groups.symmetric(space.dim) if space.dim > 1 else groups.sign_flips(1))
+
+
+@pytest.mark.parametrize("periods", [(365.0, 24.0), (24.0, 7.0), (360.0, 24.0, 7.0), (31.0, 24.0)])
+def test_columns_in_another_order_than_their_periods_are_questioned(periods):
+    d = len(periods)
+    X = np.random.default_rng(0).uniform(0, 1, (200, d)) * periods
+    for shift in range(1, d):
+        with pytest.warns(UserWarning, match=r"the columns of X look exchanged: column \d spans .* own period is"):
+            sa.InvariantFeatures(sa.Torus(d, period=periods), order="few coordinates").fit(np.roll(X, shift, axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for right in (X, X - 100.0, X + periods * (np.array(periods) / 2 < X), X[:20]):  # unwrapped, too few
+            sa.InvariantFeatures(sa.Torus(d, period=periods), order="few coordinates").fit(right)
+
+
+@pytest.mark.parametrize("freedom", [0, 1])
+def test_standardised_angles_are_questioned_without_a_target(freedom):
+    space = sa.Torus(2, period=2 * np.pi)
+    X = space.sample(300, random_state=0)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=freedom)
+    with pytest.warns(UserWarning, match="standard deviation 1.*do not standardise angles") as found:
+        sa.InvariantFeatures(space).fit(Z)
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for right in (X, X - X.mean(axis=0), 1.001 * Z, Z[:20]):
+            sa.InvariantFeatures(space).fit(right)

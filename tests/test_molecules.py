@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from scipy.stats import special_ortho_group
 
 import specavg as sa
@@ -502,3 +503,50 @@ def test_a_molecule_of_very_many_atoms_takes_functions_of_pairs():
     r = np.linalg.norm(R[:, :, None] - R[:, None], axis=-1)
     model = InvariantPotential(["C"] * 60).fit(R, np.exp(-r).sum(axis=(1, 2)))
     assert model.degrees_ == ((2, 5),)
+
+
+def turned(R, seed):
+    """Each geometry in another place and direction."""
+    rng = np.random.default_rng(seed)
+    return np.einsum("nij,naj->nai", Rotation.random(len(R), random_state=seed).as_matrix(), R) + rng.normal(
+        size=(len(R), 1, 3)
+    )
+
+
+def two_atoms(r, seed):
+    R = np.zeros((len(r), 2, 3))
+    R[:, 1, 0] = r
+    return turned(R, seed)
+
+
+def morse(r):
+    return 4.5 * (1 - np.exp(-1.9 * (r - 1.1))) ** 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("n, copies", [(20, 1), (20, 2), (40, 1), (10, 3), (8, 1)])
+def test_errors_of_two_atoms_are_not_below_those_of_new_distances(n, copies, seed):
+    """Copies that are turned say nothing when one of them is left out."""
+    rng = np.random.default_rng(seed)
+    r = rng.uniform(0.8, 2.5, n)
+    new = rng.uniform(r.min(), r.max(), 400)
+    known = np.tile(r, copies)
+    model = InvariantPotential(["N", "N"]).fit(two_atoms(known, seed), morse(known))
+    assert np.sqrt(np.mean((model.predict(two_atoms(new, 7)) - morse(new)) ** 2)) < 3 * model.energy_error_
+
+
+def test_geometries_that_are_turned_and_renumbered_count_once():
+    R = geometries(30, 10)
+    E, _ = energy_and_forces(R, METHANE)
+    once = InvariantPotential(METHANE, degree=2).fit(R, E)
+    other = turned(R[:, [0, 3, 1, 4, 2]] * [1, 1, -1], 1)
+    twice = InvariantPotential(METHANE, degree=2).fit(np.concatenate([R, other]), np.concatenate([E, E]))
+    assert twice.energy_error_ == pytest.approx(once.energy_error_, rel=1e-6)
+    np.testing.assert_allclose(twice.predict(R), once.predict(R), rtol=1e-9)
+
+
+def test_few_energies_that_the_mean_predicts_better_are_told():
+    r = np.array([0.9, 1.3, 1.7])
+    with pytest.warns(UserWarning, match=r"the potential explains nothing: .* 3 geometries are too few") as found:
+        InvariantPotential(["N", "N"]).fit(two_atoms(r, 0), np.array([1.0, -1.0, 1.0]))
+    assert found[0].filename == __file__

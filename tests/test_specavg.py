@@ -218,7 +218,7 @@ def test_works_in_scikit_learn_tools():
     search = GridSearchCV(model(max_dim=None), {"max_invariant_dim": [3, 6, 10]}, cv=3).fit(X, y)
     assert search.best_estimator_.basis_.dim <= 10
     assert cross_val_score(model(), X, y, cv=3).shape == (3,)
-    pipeline = make_pipeline(FunctionTransformer(lambda X: X / 3), model()).fit(X, y)
+    pipeline = make_pipeline(FunctionTransformer(lambda X: X + 1 / 3), model()).fit(X, y)
     assert pipeline.predict(X).shape == (200,)
     assert clone(model()).get_params() == model().get_params()
 
@@ -279,3 +279,47 @@ def test_groups_that_do_not_act_are_refused():
     X, Y, _ = data()
     with pytest.raises(ValueError, match="does not fit"):
         sa.SpecAvgRegressor(sa.Torus(3), groups.symmetric(4), max_dim=10).fit(X, Y)
+
+
+UNIFORM = {
+    "torus": (sa.Torus(2), groups.hyperoctahedral(2)),
+    "many angles": (sa.Torus(10), groups.sign_flips(10)),
+    "sphere": (sa.Sphere(3), groups.point_group("Oh")),
+    "no group": (sa.Sphere(3), groups.trivial(3)),
+    "rotations": (sa.Rotations(), groups.crystal_symmetry("O")),
+    "box": (sa.Power(sa.Interval(0.0, 1.0), 2), groups.symmetric(2)),
+}
+
+
+@pytest.mark.parametrize("space, group", UNIFORM.values(), ids=UNIFORM)
+def test_uniform_points_are_not_questioned(space, group):
+    model = sa.SpecAvgRegressor(space, group, max_invariant_dim=20)
+    for seed in range(20):
+        for n in (100, 400):
+            X = space.sample(n, random_state=seed)
+            model.fit(X, np.ones(n))
+            model.fit(np.tile(X, (9, *(1,) * (X.ndim - 1))), np.ones(9 * n))  # repeated points are as uniform
+
+
+def test_points_that_are_not_uniform_are_questioned_with_the_mean():
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X = np.random.default_rng(0).normal(scale=0.3, size=(400, 2))
+    model = sa.SpecAvgRegressor(space, group, max_invariant_dim=20)
+    with pytest.warns(
+        UserWarning, match=r"not uniform on Torus\(2\): the mean of .* is \d.*sample_weight proport"
+    ) as said:
+        model.fit(X, np.cos(np.pi * X).sum(axis=1))
+    assert said[0].filename == __file__
+    means = model.basis_.evaluate(X)[:, 1:11].mean(axis=0)
+    assert f"is {means[np.abs(means).argmax()]:.2g}, not 0" in str(said[0].message)
+    density = np.exp(-0.5 * (X / 0.3) ** 2).prod(axis=1)
+    model.fit(X, np.cos(np.pi * X).sum(axis=1), 1 / np.maximum(density, 1e-3))  # weights are believed
+
+
+def test_uniform_points_of_a_part_that_stands_for_all_are_not_questioned():
+    """Coefficients of invariant functions are right for points of one quarter of a torus whose signs do not matter."""
+    space = sa.Torus(2, period=2 * np.pi)
+    X = np.abs(space.sample(500, random_state=0))
+    sa.SpecAvgRegressor(space, groups.sign_flips(2), max_invariant_dim=20).fit(X, np.cos(X).sum(axis=1))
+    with pytest.warns(UserWarning, match="are not uniform"):
+        sa.SpecAvgRegressor(space, max_invariant_dim=20).fit(X, np.cos(X).sum(axis=1))

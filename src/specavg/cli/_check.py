@@ -17,6 +17,7 @@ import argparse
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from specavg.cli._command_words import in_words_of_the_command
 from specavg.cli._spaces_and_groups import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
 from specavg.cli._user_error import UserError
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         found = symmetry_test(X, y, space, group, **chosen, sample_weight=weights)
     fails = found.p_value < options.level
     if not options.quiet:
-        print(found)
+        print(in_words_of_the_command(str(found)))
         failing = [f"{found.generators[i].kind} {i}" for i in found.failing(options.level)]
         which = f" It fails for {', '.join(failing)}." if failing else ""
         print("The symmetry does not hold." + which if fails else _not_refuted(found))

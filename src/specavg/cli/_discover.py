@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from specavg.cli._command_words import in_words_of_the_command
 from specavg.cli._euler_columns import remember_angles
 from specavg.cli._spaces_and_groups import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
             model = found.model
             remember_angles(model, options.euler, features)
             model.save(options.output)
-    print(found)
+    print(in_words_of_the_command(str(found)))
     if options.output is not None:
         print(f"saved to {options.output}")
     return 0

@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
+from specavg.cli._command_words import in_words_of_the_command
 from specavg.cli._user_error import UserError
 
 _COMMANDS = {
@@ -114,7 +115,7 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def _failed(message: str, code: int) -> int:
-    print("specavg: " + " ".join(message.split()), file=sys.stderr)
+    print("specavg: " + " ".join(in_words_of_the_command(message).split()), file=sys.stderr)
     return code
 
 
@@ -123,7 +124,7 @@ def _one_line_warnings() -> Callable[..., None]:
     shown: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        line = "specavg: warning: " + " ".join(str(message).split())
+        line = "specavg: warning: " + " ".join(in_words_of_the_command(str(message)).split())
         if line not in shown:
             print(line, file=sys.stderr)
         shown.add(line)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.data._given_data import equal_rows, given_table, given_targets, question_unit
+from specavg.data._given_data import equal_rows, given_table, given_targets, question_columns, question_unit
 from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
 
@@ -31,7 +31,7 @@ def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None, *, 
     points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
-    if ask:
+    if ask and not question_columns(space, points):
         question_unit(space, points)
     if sample_weight is None:
         return points, targets

@@ -26,7 +26,9 @@ from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, first_eige
 from specavg.spaces._points import certainly_finite
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
-# span a few, and standardised columns on the default torus (period 2) about three.
+# span a few, and standardised columns on the default torus (period 2) about three. Of π, 2π and the period 2 of the
+# default this is asked whatever the fit. A period that was chosen for the data, such as 86400 for seconds since an
+# epoch, may be spanned many times; `question_wrapping` asks where the fit is poor.
 _MANY_PERIODS = 20.0
 _MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
 _SMALL_PART = 0.05  # part of the period that the widest column spans: radians on a torus of period 360 span 0.017
@@ -35,6 +37,8 @@ _ROWS_OF_A_HALF = 100  # rows, at least, that fill half of every period evenly: 
 _EVEN = 1.6  # Kolmogorov's distance times √n: uniform columns exceed it once in a hundred times
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
+_FILLED = 0.8  # part of a period that columns of this period span: of 64 uniform points 0.97 ± 0.02
+_STANDARDISED = 1e-6  # of means and standard deviations: a scaler leaves 1e-15, and single precision 1e-7
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 _LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller one is no reason to wait longer
 _FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
@@ -174,6 +178,11 @@ def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
                     f"{_column(names, j)} of X holds texts such as {value!r}, and points need numbers: put numbers in "
                     "their place (angles for directions of the compass), or leave the column out"
                 )
+    return _none_as_nan(values)
+
+
+def _none_as_nan(values: NDArray[np.object_]) -> Array:
+    """NaN for what stands for no value, else 0."""
     missing = [
         value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and not np.isfinite(value))
         for value in values.ravel()
@@ -216,7 +225,7 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 
 def given_targets(y: Any) -> Any:
-    """`y`, unless it holds texts, dates or masked values: a regressor needs numbers."""
+    """`y`, unless it holds texts, dates, masked values, NaN or infinity: a regressor needs numbers."""
     if y is None:
         return y
     if isinstance(y, str):
@@ -233,27 +242,26 @@ def given_targets(y: Any) -> Any:
             f"y holds dates or durations ({kind}), and a regressor needs numbers. Convert them to a number of days or "
             "seconds: (y - y.min()) / np.timedelta64(1, 'D')"
         )
-    values = np.asarray(y) if not isinstance(kind, np.dtype) or kind.kind in "OUSTV" else None
-    if values is None or values.dtype.kind not in "OUST" or not values.size:
-        return y
-    texts = [value for value in values.ravel()[:1000].tolist() if isinstance(value, str)]
-    if not texts:
-        return y
-    try:
-        [float(text) for text in texts]
-    except ValueError:
+    values = np.asarray(y)
+    texts = []
+    if values.dtype.kind in "OUST":
+        texts = [value for value in values.ravel()[:1000].tolist() if isinstance(value, str)]
+    if texts:
+        if all(is_number(text) for text in texts):
+            raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
         raise ValueError(
             f"y holds texts such as {texts[0]!r}, and a regressor needs numbers. For classes put "
             "sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
-        ) from None
-    raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
-
-
-def _widest(space: Space, points: Array) -> tuple[int, float]:
-    """The column that spans most periods, and how many; no period at all where a column has none."""
-    spans = np.ptp(points, axis=0) / space.column_periods
-    column = int(spans.argmax())
-    return column, float(spans[column])
+        )
+    values = _none_as_nan(values) if values.dtype.kind == "O" else values
+    if values.ndim and values.dtype.kind == "f" and not certainly_finite(values):
+        bad = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+        if len(bad):
+            raise ValueError(
+                f"y has NaN or infinity in {len(bad)} of {len(values)} rows (first: row {bad[0]}; rows count from 0). "
+                "Leave these rows out, of X and of y, or fill in their values."
+            )
+    return y
 
 
 def users_line() -> int:
@@ -269,9 +277,11 @@ def question_unit(space: Space, points: Array) -> bool:
     """Warn where a column spans many periods of its torus: it is probably in another unit. Whether it did."""
     if not len(points):
         return False
-    column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
+    spans = _spans(space, points)
+    excess = spans / _many_periods(space)
+    column = int(excess.argmax())
     side = space.column_periods[column]
-    if span <= _many_periods(space):
+    if excess[column] <= 1:
         return False
     d = space.dim if isinstance(space, Torus) else 1  # powers and products have theirs among other columns
     advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
@@ -280,9 +290,9 @@ def question_unit(space: Space, points: Array) -> bool:
     if space.lattice is not None:
         advice = _FRACTIONS
     warnings.warn(
-        f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from {points[:, column].min():.4g} to "
-        f"{points[:, column].max():.4g}, and the period is {side:.4g}. Values that differ by a period are the same "
-        f"point. {advice}.",
+        f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
+        f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. Values that "
+        f"differ by a period are the same point. {advice}.",
         stacklevel=users_line(),
     )
     return True
@@ -290,11 +300,12 @@ def question_unit(space: Space, points: Array) -> bool:
 
 def question_periods(space: Space, points: Array, group: Group | None = None) -> None:
     """Warn where a column spans many periods of its torus, or all a small part: they are probably in another unit."""
-    if question_unit(space, points) or not len(points):
+    if question_unit(space, points) or len(points) < _ROWS_TO_JUDGE:
         return
-    column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
-    side = space.column_periods[column]
-    if 0 < span < _SMALL_PART and len(points) >= _ROWS_TO_JUDGE and np.isfinite(space.column_periods).all():
+    spans = _spans(space, points)
+    column = int(spans.argmax())
+    span, side = spans[column], space.column_periods[column]
+    if 0 < span < _SMALL_PART and np.isfinite(space.column_periods).all():
         warnings.warn(
             f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "
@@ -307,6 +318,61 @@ def question_periods(space: Space, points: Array, group: Group | None = None) ->
             "points. If 1 is a whole period, as of fractions of a turn or of a cell, give the space period=1.",
             stacklevel=users_line(),
         )
+
+
+def question_columns(space: Space, points: Array) -> bool:
+    """Warn where columns are probably in another order than their periods, or were standardised. Whether it did."""
+    said = _moved_columns(space, points) if len(points) >= _ROWS_TO_JUDGE else ""
+    if said:
+        warnings.warn(said, stacklevel=users_line())
+    return bool(said)
+
+
+def _spans(space: Space, points: Array) -> Array:
+    """How many periods each column of some rows spans; none at all where it has no period."""  # (n_features,)
+    return np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / space.column_periods
+
+
+def _moved_columns(space: Space, points: Array) -> str:
+    """What to say of columns that were exchanged, or standardised; empty where they were not."""
+    periodic = np.flatnonzero(np.isfinite(space.column_periods))
+    if not len(periodic):
+        return ""
+    spans = _spans(space, points)
+    exchanged = _exchanged(spans[periodic], space.column_periods[periodic])
+    if exchanged is not None:
+        column, other = (int(periodic[i]) for i in exchanged)
+        return (
+            f"the columns of X look exchanged: column {column} spans {np.ptp(points[:, column]):.4g}, the period of "
+            f"column {other} of {space!r}, and its own period is {space.column_periods[column]:.4g}. Give periods and "
+            "columns in one order."
+        )
+    if _are_standardised(points[:, periodic]):
+        column = int(spans.argmax())
+        return (
+            f"column {column} of X spans {spans[column]:.3g} periods of {space!r}, and all have the mean 0 and the "
+            "standard deviation 1. A period of the space is no period of columns that were rescaled: give them as they "
+            "were, without a scaler; do not standardise angles."
+        )
+    return ""
+
+
+def _exchanged(spans: Array, periods: Array) -> tuple[int, int] | None:
+    """A column that spans the period of another one, and that one, where columns in another order fill all periods."""
+    lengths = spans * periods
+    of_length, of_period = np.argsort(lengths, kind="stable"), np.argsort(periods, kind="stable")
+    filled = lengths[of_length] / periods[of_period]
+    column = int(spans.argmax())
+    if filled.min() < _FILLED or filled.max() > _MORE_THAN_A_PERIOD or spans[column] <= _MORE_THAN_A_PERIOD:
+        return None
+    return column, int(of_period[np.flatnonzero(of_length == column)[0]])
+
+
+def _are_standardised(columns: Array) -> bool:
+    """Whether all columns have the mean 0 and the standard deviation 1, of all rows or with one row taken off."""
+    deviation, n = columns.std(axis=0), len(columns)
+    ones = (np.abs(deviation - unit).max() < _STANDARDISED for unit in (1.0, np.sqrt((n - 1) / n)))
+    return bool(np.abs(columns.mean(axis=0)).max() < _STANDARDISED and any(ones))
 
 
 def _fill_half(points: Array) -> bool:
@@ -323,8 +389,12 @@ def _has_mirrors(space: Space, group: Group | None) -> bool:
     return group is not None and any(space.differential(g).min() < 0 for g in group.generators)
 
 
-def _many_periods(space: Space) -> float:
-    return _MANY_PERIODS if space.lattice is None else _MANY_CELLS
+def _many_periods(space: Space) -> Array:
+    """How many periods of each column nobody is thought to mean, whatever the fit."""  # (n_features,)
+    if space.lattice is not None:
+        return np.full(space.n_features, _MANY_CELLS)
+    angles = np.isclose(space.column_periods[:, None], [2.0, np.pi, 2 * np.pi], rtol=1e-3).any(axis=1)  # 6.28 is 2π
+    return np.where(angles, _MANY_PERIODS, np.inf)
 
 
 def question_resolution(basis: BasisTable) -> None:
@@ -483,19 +553,29 @@ def question_orbits(rows: int, orbits: int, group: Group, error: float) -> None:
     )
 
 
-def question_wrapping(space: Space, points: Array, error: float) -> None:
-    """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same."""
-    if len(points) < _ROWS_TO_JUDGE or not error > _UNEXPLAINED:
+def question_wrapping(space: Space, points: Array, error: float | None) -> None:
+    """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same.
+
+    `error` is the leave-one-out error in standard deviations of y; None where a test sees no function at all.
+    """
+    if len(points) < _ROWS_TO_JUDGE or (error is not None and not error > _UNEXPLAINED):
         return
-    column, span = _widest(space, points)
-    if _MORE_THAN_A_PERIOD < span <= _many_periods(space):  # beyond, `question_periods` has asked
-        advice = "If these are not angles, rescale the column to less than a period, or use sa.Interval; do not "
-        advice = advice + "standardise angles" if space.lattice is None else _FRACTIONS
-        warnings.warn(
-            f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
-            f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. {advice}.",
-            stacklevel=users_line(),
-        )
+    spans = np.ptp(points, axis=0) / space.column_periods
+    column = int(spans.argmax())
+    if spans[column] <= _MORE_THAN_A_PERIOD or _moved_columns(space, points):
+        return
+    if (_spans(space, points) > _many_periods(space)).any():  # `question_unit` has asked
+        return
+    poor = "no function of X is seen in y"
+    if error is not None:
+        poor = f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y)"
+    advice = "Give the space the period of the data. If these are not angles, rescale the column to less than a period"
+    advice = f"{advice}, or use sa.Interval; do not standardise angles" if space.lattice is None else _FRACTIONS
+    warnings.warn(
+        f"{poor}, and column {column} of X spans {spans[column]:.3g} periods of {space!r}: values that differ by a "
+        f"period are the same point. {advice}.",
+        stacklevel=users_line(),
+    )
 
 
 def question_group(

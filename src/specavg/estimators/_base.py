@@ -22,6 +22,7 @@ from specavg.data._given_data import (
     equal_rows,
     given_table,
     given_targets,
+    question_columns,
     question_order,
     question_periods,
     question_resolution,
@@ -149,7 +150,8 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _question(self, points: Array) -> None:
         """Warn about points in what look like other units, or columns in what looks like another order."""
         space = self._space()
-        question_periods(space, points, self.group if isinstance(self.group, Group) else None)
+        if self.space is None or not question_columns(space, points):  # the default torus is known to wrap
+            question_periods(space, points, self.group if isinstance(self.group, Group) else None)
         if hasattr(self, "feature_names_in_"):
             question_order(space, list(self.feature_names_in_))
 

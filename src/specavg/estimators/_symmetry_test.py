@@ -19,6 +19,7 @@ from specavg._html import facts_html, table_html
 from specavg._random import some_rows
 from specavg._reporting import reported
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
+from specavg.data._given_data import question_wrapping
 from specavg.estimators._alike_points import means_over_places, places_of_points, sketch
 from specavg.estimators._finer_detail import (
     MOST_ROWS,
@@ -298,6 +299,7 @@ def symmetry_test(
     if not whole or n_permutations < 0:
         raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
+    points = None if y is None else chunks[0][0]  # as they were given
     with one_thread(math.inf if rows is None else rows):
         eigenspaces, place = _first_eigenspaces(space, rows, max_dim), None
         if y is not None:
@@ -329,6 +331,9 @@ def symmetry_test(
             p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
         if alone:
             spans, parts, p_values, told = 2 * spans, [whole], 2 * p_values[:1], 2 * told
+    seen = whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL
+    if not seen and points is not None:
+        question_wrapping(space, points, None)
     p_values = [p if known else math.nan for p, known in zip(p_values, told, strict=True)]
     shares = [part.outside if known else math.nan for part, known in zip((whole, *parts), told, strict=True)]
     return SymmetryTest(
@@ -345,7 +350,7 @@ def symmetry_test(
                 (*group.generators, *group.fields), parts, shares[1:], p_values[1:], strict=True
             )
         ),
-        seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
+        seen=seen,
         method="permutation" if n_permutations else "robust" if again else "F",
         untested=untested,
         n_samples_needed=found.samples_needed(_FEWEST, _MAX_FUNCTIONS),

@@ -82,7 +82,7 @@ def _claim_same_order(sweep: task.Sweep) -> Claim:
     spread = f"between {ratio.min():.3g} and {ratio.max():.3g}"
     n, holds = sweep.sizes, bool(same.all())
     some = ", ".join(str(k) for k, s in zip(n, same, strict=True) if s)
-    where = "at every n tried" if holds else f"only at n = {some}"
+    where = "at every n tried" if holds else f"only at n = {some}" if some else "at no n tried"
     return Claim(
         f"Spec-Avg with D = 176 is of the same order as KRR with λ = {sweep.changes.penalty:g}.",
         f"At η = 1 the ratio of errors (Spec-Avg / KRR) is {spread} for n = {_several(n)}: the same order {where}.",

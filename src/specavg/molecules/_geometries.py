@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.molecules._elements import ELEMENTS
 
+_ALIKE = 1e-8  # of the largest value: turned geometries differ by 1e-14, those that are meant to differ by 1e-4
+
 
 def molecules_in(R: Any) -> list[Any] | None:
     """The ``Atoms`` of a list, of one of ASE's trajectories or of a single molecule; None for numbers."""
@@ -74,16 +76,26 @@ class Observed:
 
     def different(self) -> Observed:
         """Each geometry once, with the weighted means of energies and of forces, and the mean of weights."""
-        n = len(self.positions)
-        _, first, place, counts = np.unique(
-            self.positions.reshape(n, -1), axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
-        if len(first) == n:
+        flat = self.positions.reshape(len(self.positions), -1)
+        return self._merged(np.unique(flat, axis=0, return_inverse=True)[1].ravel())
+
+    def unlike(self, values: Array) -> Observed:
+        """The same of geometries at which invariant functions have the same values."""  # (n, k)
+        order = np.argsort(values[:, 0], kind="stable")
+        apart = np.abs(np.diff(values[order], axis=0)).max(axis=1) > _ALIKE * np.abs(values).max()
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = np.concatenate([[0], np.cumsum(apart)])
+        return self._merged(place)
+
+    def _merged(self, place: NDArray[np.intp]) -> Observed:
+        """One geometry for each place."""
+        _, first, place, counts = np.unique(place, return_index=True, return_inverse=True, return_counts=True)
+        if len(first) == len(place):
             return self
 
         def sums(values: Array) -> Array:
             out = np.zeros((len(first), *values.shape[1:]))
-            np.add.at(out, place.ravel(), values)
+            np.add.at(out, place, values)
             return out
 
         w, forces = self.weights, None

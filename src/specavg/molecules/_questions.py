@@ -18,6 +18,7 @@ _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of ener
 _RIGID = 0.1  # of the size of forces: the part that moves whole molecules; grids of programs leave about 0.01
 _UNEXPLAINED = 0.9  # error of forces over their size: four fifths of their squares are then unexplained
 _FAR_OUT = 20.0  # median errors: of 10^9 normal errors none is so large
+_FEW_GEOMETRIES = 30  # fewer are told that they explain nothing if their mean predicts better; `question_fit` asks more
 _FEWEST = 10  # geometries, of which a median and a size of errors say something
 _BOND = (0.75, 1.3)  # in sums of covalent radii: N≡N has 0.77, and C-H taken for C-C 0.72; longer ones are no bonds
 _UNITS = (1.0, 0.529177, 10.0)  # Å of units of length in use: names that fit in one of them are not questioned
@@ -136,7 +137,15 @@ def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float
     if not alone and _question_far("energy of", fit.rows, np.abs(fit.energies_left), root, spread, unit):
         return
     if not alone and energies.any():
-        question_fit(fit.energy_error / float(energies.std()), len(energies), lambda: _WHY_NOTHING)
+        n, spread = len(energies), float(energies.std())
+        question_fit(fit.energy_error / spread, n, lambda: _WHY_NOTHING)
+        mean = spread * n / (n - 1)  # root mean square of what the mean of the others is wrong by
+        if n < _FEW_GEOMETRIES and fit.energy_error >= mean and not known:
+            warnings.warn(
+                f"the potential explains nothing: predicted from the others, energies are wrong by "
+                f"{unit * fit.energy_error:.3g}, and their mean by {unit * mean:.3g}. {n} geometries are too few.",
+                stacklevel=3,
+            )
     if forces is None or known:
         return
     sizes = np.sqrt(np.mean(forces**2, axis=(1, 2)))

@@ -9,11 +9,10 @@ lists serve all eigenspaces.
 from __future__ import annotations
 
 import abc
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import groupby
 from math import inf
 from typing import TYPE_CHECKING, Any, final
 
@@ -182,8 +181,11 @@ class InOtherUnits(FrequencySet):
 
 
 @lru_cache(maxsize=64)
-def eigenspaces_below(space: Torus, bound: float, *, by_type: bool = False) -> list[Eigenspace]:
-    """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined; one for each type if `by_type`."""
+def _complete_below(space: Torus, bound: float, by_type: bool) -> tuple[Array, NDArray[np.intp], Array]:
+    """Eigenvalues, dimensions and ranges of the eigenspaces certainly complete below `bound`, by increasing eigenvalue.
+
+    Nearly equal eigenvalues are joined; there is one eigenspace for each type if `by_type`.
+    """  # (m,), (m,), (m, 2) or (m, 4)
     W, waves = space.cell.dual_metric, space.first_waves
     K = ellipsoid(W, bound)
     values = np.einsum("ki,ij,kj->k", K, W, K)
@@ -200,9 +202,8 @@ def eigenspaces_below(space: Torus, bound: float, *, by_type: bool = False) -> l
     ranges = [np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)]
     if by_type:
         ranges += [sizes[starts], sizes[starts + dims - 1]]
-    labels = [FrequencyRange(*row) for row in np.stack(ranges, axis=1).tolist()]
     inside = int(np.sum(mean < bound * (1 - 10 * SAME_EIGENVALUE)))  # of increasing means
-    return list(map(Eigenspace, mean.tolist()[:inside], dims.tolist(), labels))
+    return mean[:inside], dims[:inside], np.stack(ranges, axis=1)[:inside]
 
 
 @lru_cache(maxsize=64)
@@ -220,14 +221,15 @@ def frequencies_together(
     return np.concatenate(K), np.concatenate(counts)
 
 
-def ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
-    """The eigenspaces below larger and larger bounds, each once, by increasing eigenvalue."""
-    reached = -1.0
-    while True:
-        listed = below(bound)
-        start = bisect_right(listed, reached, key=lambda V: V.eigenvalue)
-        yield from islice(listed, start, None)
-        reached = listed[-1].eigenvalue * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
+def frequency_ranges(space: Torus, *, by_type: bool = False) -> Iterator[Eigenspace]:
+    """All eigenspaces by increasing eigenvalue, one for each type if `by_type`."""
+    reached, bound = -1.0, space.first_bound
+    while True:  # lists up to larger and larger bounds, and from each what is new
+        values, dims, ranges = _complete_below(space, bound, by_type)
+        new = slice(int(np.searchsorted(values, reached, "right")), None)
+        for value, dim, ends in zip(values[new].tolist(), dims[new].tolist(), ranges[new].tolist(), strict=True):
+            yield Eigenspace(value, dim, FrequencyRange(*ends))
+            reached = value * (1 + SAME_EIGENVALUE)
         bound *= 2.0
 
 

@@ -119,6 +119,9 @@ class Interval(Space):
     def _membership_error(self, X: Array) -> Array:
         return np.maximum(np.abs(X[:, 0] - self._centre) / self._half - 1.0, 0.0)  # in half widths
 
+    def _membership_unit(self, point: Array) -> float:
+        return self._half
+
     def _remedy(self, points: Array) -> str:
         return (
             f"It goes from {self._low:.6g} to {self._high:.6g}, and its column from {points.min():.6g} to "

@@ -123,11 +123,17 @@ class Points(Immutable, abc.ABC):
             row = int(errors.argmax())
             if errors[row] > self.membership_tolerance:
                 count = int((errors > self.membership_tolerance).sum())
+                unit = self._membership_unit(points[row : row + 1])
                 raise ValueError(
-                    f"{count} of {len(points)} points are not on {self!r}: row {row} is off by {errors[row]:.3g} "
-                    f"(tolerance {self.membership_tolerance:.0e}). {self._remedy(points)}"
+                    f"{count} of {len(points)} points are not on {self!r}: row {row} is off by "
+                    f"{unit * errors[row]:.3g} (tolerance {unit * self.membership_tolerance:.0e}). "
+                    f"{self._remedy(points)}"
                 )
         return points
+
+    def _membership_unit(self, point: Array) -> float:
+        """The unit of `_membership_error` of one row, in the unit of the columns that are off."""
+        return 1.0
 
     _membership_remedy = "Project the data on the manifold first."
 

@@ -297,6 +297,12 @@ class Power(Space):
         errors = self._base._membership_error(X.reshape(-1, self._base.n_features))  # pyright: ignore[reportPrivateUsage]
         return None if errors is None else errors.reshape(len(X), self._m).max(axis=1)
 
+    def _membership_unit(self, point: Array) -> float:
+        copies = point.reshape(self._m, -1)
+        errors = self._base._membership_error(copies)  # pyright: ignore[reportPrivateUsage]
+        worst = 0 if errors is None else int(errors.argmax())
+        return self._base._membership_unit(copies[worst : worst + 1])  # pyright: ignore[reportPrivateUsage]
+
     def sample(self, n: int, random_state: Any = None) -> Array:
         n = whole_number(n, "n", 0)
         return self._base.sample(n * self._m, as_generator(random_state)).reshape(n, self.n_features)

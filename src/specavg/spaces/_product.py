@@ -234,6 +234,14 @@ class Product(Space):
         known = [error for error in errors if error is not None]
         return np.max(known, axis=0) if known else None
 
+    def _membership_unit(self, point: Array) -> float:
+        worst, unit = 0.0, 1.0
+        for factor, block in zip(self._factors, self.blocks(point), strict=True):
+            errors = factor._membership_error(block)  # pyright: ignore[reportPrivateUsage]
+            if errors is not None and errors[0] > worst:
+                worst, unit = float(errors[0]), factor._membership_unit(block)  # pyright: ignore[reportPrivateUsage]
+        return unit
+
     def _remedy(self, points: Array) -> str:
         """What to do about the factor whose points are furthest off."""
         worst, remedy, start = 0.0, "", 0

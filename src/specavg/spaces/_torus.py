@@ -37,9 +37,8 @@ from specavg.spaces._frequency_sets import (
     FrequencyTypes,
     InOtherUnits,
     Shell,
-    eigenspaces_below,
-    ever_further,
     frequencies_together,
+    frequency_ranges,
     listed_frequencies,
     shell_weights,
 )
@@ -167,7 +166,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound)
+        yield from frequency_ranges(self)
 
     @property
     def first_bound(self) -> float:
@@ -225,7 +224,7 @@ class Torus(Space):
             listed = self.in_units_of(order).ordered(ByType())
             return (Eigenspace(V.eigenvalue, V.dim, InOtherUnits(order, self.frequency_set(V))) for V in listed)
         if isinstance(order, ByType) and self.first_waves is not None:
-            return ever_further(lambda bound: eigenspaces_below(self, bound, by_type=True), self.first_bound)
+            return frequency_ranges(self, by_type=True)
         return self.as_a_whole(order)
 
     @cached_property
