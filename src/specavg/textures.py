@@ -155,17 +155,11 @@ def pole_density(
     h = unit_direction(crystal)
     r = _unit_directions(specimen)
     if steps is not None:
-        found = np.mean([circle_means(values, v, r, steps) for v in ((h, -h) if antipodal else (h,))], axis=0)
-    elif (found := pole_density_in_closed_form(density, h, r, antipodal)) is None:
+        return np.mean([circle_means(values, v, r, steps) for v in ((h, -h) if antipodal else (h,))], axis=0)
+    found = pole_density_in_closed_form(density, h, r, antipodal)
+    if found is None:
         found, rough = settled_pole_density(values, h, r, antipodal, first_steps(density))
         warn_of_rough(found, rough, 3)
-    negative = found < -_SETTLED
-    if negative.any():
-        warnings.warn(
-            f"the pole density is negative at {np.count_nonzero(negative):,} of {len(found):,} directions, "
-            f"{found.min():.4g} at the lowest. {_A_SERIES}",
-            stacklevel=2,
-        )
     return found
 
 
