@@ -587,6 +587,15 @@ def test_a_negative_fraction_of_a_series_is_questioned(a_series):
         assert textures.volume_fraction(a_series, lowest, 10) < 0
 
 
+def test_a_fraction_of_a_series_above_one_is_questioned():
+    """A peak of 5°, by a series of degree 12: it is negative around the peak, and the peak has more than everything."""
+    space, kappa = sa.Rotations(), np.log(2) / (1 - np.cos(np.deg2rad(5)))
+    X = space.von_mises.sample(np.repeat(np.eye(3).reshape(1, 9), 300, axis=0), np.full(300, kappa), 0)
+    model = sa.InvariantDensity(space, groups.crystal_symmetry("O"), positive=False, max_eigenvalue=156).fit(X)
+    with pytest.warns(UserWarning, match=r"the fraction is 1\.\d+, .* the density is negative elsewhere\. A plain series"):
+        assert textures.volume_fraction(model, np.eye(3), 20) > 1.1
+
+
 def test_pictures_of_a_series_keep_what_is_negative(a_series):
     start = time.process_time()
     low, high = shown(sa.plot.pole_figure(a_series, (0, 0, 1), resolution=10))

@@ -35,6 +35,7 @@ _DRAWN, _MOST_DRAWN = 4_000, 40_000  # orientations drawn from a density of kern
 _STANDARD_ERROR = 0.01  # relative, at which drawing ends: a texture index is quoted with two digits
 _LIKE_RADIANS = 1.0  # degrees: fractions are those within 5° to 45°, 0.09 to 0.79 radians
 _ON_A_CIRCLE = 360  # orientations X with X r = h of a function that nothing is known of: peaks of 0.5° are not missed
+_A_SERIES = "A plain series (positive=False) may be where there are few data; InvariantDensity(positive=True) is not."
 _DOUBLINGS = 5  # of their number at most, where means over a circle do not settle: to 11,520, 0.03° apart
 
 
@@ -500,14 +501,17 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
         )
     if value > 1 + _OFF:
         warnings.warn(
-            f"the fraction is {value:.4g}, and no part is more than the whole: fractions are those of a density, whose "
-            "integral is one",
+            f"the fraction is {value:.4g}, and no part is more than the whole: "
+            + (
+                f"the density is negative elsewhere. {_A_SERIES}"
+                if getattr(density, "form_", None) == "series"
+                else "fractions are those of a density, whose integral is one"
+            ),
             stacklevel=3,
         )
     if value < -_SETTLED:
         warnings.warn(
-            f"the fraction is {value:.4g}, less than nothing: the density is negative here. A plain series "
-            "(positive=False) may be where there are few data; InvariantDensity(positive=True) is not.",
+            f"the fraction is {value:.4g}, less than nothing: the density is negative here. {_A_SERIES}",
             stacklevel=3,
         )
     return min(value, 1.0) if value <= 1 + _OFF else value

@@ -14,6 +14,7 @@ from scipy.special import wrightomega
 from specavg._arrays import Array
 from specavg._config import settings
 from specavg._random import OWN_SEED
+from specavg.estimators._kernel_mixture import standard_error_of_pairs
 from specavg.estimators._orbit_space import orbit_nodes, orbit_space
 from specavg.estimators._quadrature import quadratures
 from specavg.functions._few_rows import FEW_ROWS
@@ -22,14 +23,25 @@ from specavg.invariants import InvariantBasis
 # Rows whose leverage is computed; of more rows so many are taken at random, whose mean is right to a percent.
 _LEFT_OUT = 10_000
 _STEPS = 100  # steps of Newton's method at most: it converges quadratically, and the bound only ends what does not
+# Of log-likelihoods, in units of the numbers they are differences of: a few spacings of floating-point numbers.
+_ROUNDING = 1e-15
 # Share of all weight above which a row is left out by a fit without it; at most fifteen rows have so much. The closed
 # form of `_lost` follows a small change. It agrees with such fits to 0.02 at the best penalty of 20 rows; with 2 to 10
 # rows it was 1 to 60 nats too high for sharp densities, which were then chosen.
 _LARGE_SHARE = 1 / 16
+# Nats lost in closed form beyond which a row is left out by a fit without it: it is nearly alone, and the density at
+# its place is another one without it. Of 60 rows of peaks of 1° to 5°, a tenth of them anywhere, the closed form had
+# losses of 3 to 7 nats where fits without the row had 10 to 1,000; up to 2 the two agree to 0.1 nats, but for a few.
+_ALONE = 2.0
+# Rows that are alone of which fits are made, at most; of more so many are taken at random, whose mean stands for all.
+# A fit takes 0.01 to 0.15 s. A few of them tell whether a density is hopeless.
+_FITS, _ENOUGH = 16, 4
+_AT_MOST = 1.0  # nats that such a row is taken to lose while no fit tells: less than all but a few lost
 # Effective parameters for each observation of a stream, up to which the likelihood to first order is believed. Some
 # sets of 20 to 60 uniform rows were given densities of 40 to 1,800, which have 2.5 to 3.5 parameters for each row; the
 # best penalties of 20 to 300 rows in a cap of 4° have 0.02 to 0.3.
 _MOST_PARAMETERS = 0.5
+TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 # Share of the mass below which a node is left out of the Hessian: sharp densities have few other nodes.
 _NEGLIGIBLE = 1e-12
 # Nodes that are evaluated by plain NumPy, in pieces of few rows. Those of default fits of 300 points on T², T³, S² and
@@ -68,6 +80,9 @@ class ExponentialFit:
         ∫f² − (2/n) Σ f₋ᵢ(x_i): the estimate of ∫(f − p)² but for the constant ∫p².
     met : float
         (1/n) Σ f₋ᵢ(x_i) over ∫f²: 1 where the data are drawn from f, and more where they are sharper than f.
+    told : bool
+        Whether few rows, up to sixteen, are likelier than under the uniform density by more than one pair that lies
+        close by chance carries.
     """
 
     coefficients: Array
@@ -76,10 +91,17 @@ class ExponentialFit:
     loo_log_likelihood: float
     l2_risk: float = float("nan")
     met: float = float("nan")
+    told: bool = True
 
 
 def exponential_fit(
-    features: Array, weights: Array, nodes: Pair, penalty: Array, start: Array, tolerance: float = 1e-8
+    features: Array,
+    weights: Array,
+    nodes: Pair,
+    penalty: Array,
+    start: Array,
+    tolerance: float = 1e-8,
+    floor: float = -np.inf,
 ) -> ExponentialFit:
     """Maximise Σ w log f(x)/Σw − ½ Σ penalty·c² over densities f = exp(c·ψ − log Z): concave, one maximum.
 
@@ -96,6 +118,8 @@ def exponential_fit(
         Where Newton's method starts.
     tolerance : float, default 1e-8
         On the squared Newton decrement: twice the log-likelihood per point that is still to be gained.
+    floor : float, default -inf
+        A leave-one-out likelihood that is known to be below this need not be right.
     """
     total = float(weights.sum())
     c, log_z, mean, hessian = _maximum(weights @ features / total, nodes[0], penalty, start, tolerance)
@@ -106,12 +130,51 @@ def exponential_fit(
     share = weights[some] / weights[some].sum()
     logs = features @ c - log_z
     lost = _lost(centred, moved, penalty, weights[some] / total)
-    for k, row in enumerate(np.arange(len(features))[some]):
-        if weights[row] > _LARGE_SHARE * total:
-            lost[k] = _log_density_without(row, features, weights, nodes[0], penalty, c, tolerance) - logs[row]
+    rows = np.arange(len(features))[some]
+    alone = np.flatnonzero((weights[rows] > _LARGE_SHARE * total) | (lost < -_ALONE))
+    if len(alone) and error <= TRUSTED:  # others are not considered
+        below = float(weights @ logs / total) - floor  # what may be lost on average
+
+        def without(k: int) -> float:
+            row = int(rows[k])
+            return _log_density_without(row, features, weights, nodes[0], penalty, c, tolerance) - logs[row]
+
+        _leave_out(alone, lost, share, without, below)
     likelihood = float(weights @ logs / total + share @ lost)
     met = float(weights @ np.exp(logs) / total + share @ (np.exp(logs[some]) * np.expm1(lost)))
-    return ExponentialFit(c, log_z, error, likelihood, square - 2.0 * met, met / square)
+    # Few rows that predict each other in pairs: a sum that one pair carries, and others lower, is below this.
+    few, gains = share @ share >= _LARGE_SHARE, share * (logs[some] + lost)
+    told = not few or bool(gains.sum() > standard_error_of_pairs(gains))
+    return ExponentialFit(c, log_z, error, likelihood, square - 2.0 * met, met / square, told)
+
+
+def _leave_out(
+    alone: NDArray[np.intp], lost: Array, shares: Array, without: Callable[[int], float], most: float
+) -> None:
+    """Put what fits without them say in the place of the losses of some rows, until more than `most` is lost.
+
+    Parameters
+    ----------
+    alone : ndarray of shape (k,)
+        The rows.
+    lost, shares : ndarray of shape (n,)
+        Of all rows; `lost` is changed.
+    without : callable
+        A row to what it loses.
+    most : float
+        The mean loss beyond which nobody asks how much it is.
+    """
+    sampled = len(alone) > _FITS
+    order = np.random.default_rng(OWN_SEED).permutation(alone) if sampled else alone[np.argsort(lost[alone])]
+    least = lost.copy()
+    least[alone] = np.maximum(lost[alone], -_AT_MOST)
+    for count, k in enumerate(order[:_FITS].tolist(), start=1):
+        if -float(shares @ least) > most:
+            return
+        lost[k] = least[k] = without(k)
+        if sampled and count >= _ENOUGH:
+            least[order[count:]] = np.average(lost[order[:count]], weights=shares[order[:count]])
+    lost[order[_FITS:]] = least[order[_FITS:]]
 
 
 def _lost(centred: Array, moved: Array, penalty: Array, shares: Array) -> Array:
@@ -167,7 +230,14 @@ def _some_rows(n: int) -> NDArray[np.intp] | slice:
 
 
 def exponential_fit_from_moments(
-    target: Array, scatter: Array, total: float, nodes: Pair, penalty: Array, start: Array, tolerance: float = 1e-8
+    target: Array,
+    scatter: Array,
+    total: float,
+    nodes: Pair,
+    penalty: Array,
+    start: Array,
+    tolerance: float = 1e-8,
+    floor: float = -np.inf,
 ) -> ExponentialFit:
     """`exponential_fit` from sums over the data alone: the same maximum, its leave-one-out likelihood to order 1/n.
 
@@ -179,8 +249,9 @@ def exponential_fit_from_moments(
         The mean of ψψᵀ.
     total : float
         How many observations.
-    nodes, penalty, start, tolerance
-        As in `exponential_fit`. `l2_risk` is NaN: it needs the density at every point.
+    nodes, penalty, start, tolerance, floor
+        As in `exponential_fit`; no row is left out by a fit, so that a `floor` saves nothing. `l2_risk` is NaN: it
+        needs the density at every point.
 
     Returns
     -------
@@ -201,7 +272,7 @@ def _maximum(
     target: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float
 ) -> tuple[Array, float, Array, Array]:
     """Newton's method: coefficients, log Z, and the mean of ψ and the Hessian there."""
-    c = start
+    c, mean, hessian = start, target, np.diag(penalty)
     p, log_z = _weights(nodes, c)
     for _ in range(_STEPS):
         mean = p @ nodes.values
@@ -211,7 +282,12 @@ def _maximum(
         decrement = float(gradient @ step)
         if decrement < tolerance:
             break
-        value, length = target @ c - log_z - 0.5 * penalty @ c**2, 1.0
+        height = float(target @ c)
+        if decrement < _ROUNDING * (abs(height) + abs(log_z)):  # values do not tell steps apart: the last one, whole
+            c = c + step
+            log_z = _weights(nodes, c)[1]
+            break
+        value, length = height - log_z - 0.5 * penalty @ c**2, 1.0
         while length > 1e-10:
             trial = c + length * step
             p, log_z = _weights(nodes, trial)
@@ -219,11 +295,9 @@ def _maximum(
                 break
             length /= 2
         else:  # rounding is all that is left
-            p, log_z = _weights(nodes, c)
+            _, log_z = _weights(nodes, c)
             break
         c = c + length * step
-    mean = p @ nodes.values
-    hessian = _covariance(nodes.values, p, mean) + np.diag(penalty)
     return c, log_z, mean, hessian
 
 
@@ -240,7 +314,8 @@ def _covariance(values: Array, p: Array, mean: Array) -> Array:
     seen = np.flatnonzero(p > _NEGLIGIBLE)
     if len(seen) < len(p) / 2:
         values, p = values[seen], p[seen]
-    return (values * p[:, None]).T @ values - np.outer(mean, mean)
+    scaled = values * np.sqrt(p)[:, None]
+    return scaled.T @ scaled - np.outer(mean, mean)  # a matrix with itself: half of the products
 
 
 Maximise = Callable[..., ExponentialFit]
@@ -250,7 +325,6 @@ MOST_NODES = 6_000  # nodes of the first rule, at most: the values of 192 functi
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
 # Finer rules may have so many times more nodes before equivalent nodes are merged: 300,000 nodes take half a second.
 _ON_AN_ORBIT = 5
-TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 # Nats that finer nodes are not expected to gain. Fibres of 3° and 5°, which need them, were within 0.1 of kernels when
 # they did; grains of a few degrees, which took 7 s to find out that no nodes are fine enough, were 2.8 below.
 _FAR = 1.0
@@ -304,7 +378,8 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float
     n : float
         How many observations.
     rival : float
-        The leave-one-out likelihood of another density: no finer nodes are made where it is far above.
+        The leave-one-out likelihood of another density, which is taken where this one has less: how much less, nobody
+        asks. No finer nodes are made for densities that are far below it, or far below the best so far.
     """
     finer = _nodes(basis)
     nodes, best, ended_by_nodes = (next(finer), next(finer)), None, False
@@ -313,22 +388,23 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float
         start, since_best, here = np.zeros(len(roughness)), 0, -np.inf
         for alpha in 10.0 ** np.arange(3.0, -6.1, -0.5):  # each fit starts where the last one ended
             penalty = alpha * roughness**smoothness / n
-            fit = maximise(nodes, penalty, start)
-            while fit.error > TRUSTED and fit.loo_log_likelihood > rival - _FAR and (above := next(finer, None)):
+            floor = max(rival, -np.inf if best is None else best.fit.loo_log_likelihood)
+            fit = maximise(nodes, penalty, start, floor=floor)
+            while fit.error > TRUSTED and fit.loo_log_likelihood > floor - _FAR and (above := next(finer, None)):
                 nodes = (nodes[1], above)
-                fit = maximise(nodes, penalty, fit.coefficients)
+                fit = maximise(nodes, penalty, fit.coefficients, floor=floor)
             if fit.error > TRUSTED:
                 ended_by_nodes = True
                 break  # narrower than the nodes can see, and smaller penalties are narrower still
             start, likelihood = fit.coefficients, fit.loo_log_likelihood
-            if best is None or likelihood > best.fit.loo_log_likelihood:
+            if best is None or (fit.told and likelihood > best.fit.loo_log_likelihood):
                 best = Chosen(fit, float(alpha), smoothness, nodes, False)
             since_best = 0 if likelihood > here else since_best + 1
             here = max(here, likelihood)
             if since_best == 2:
                 break
-    if best is None:
-        return None
+    if best is None or best.fit.loo_log_likelihood < rival:
+        return best
     penalty = best.alpha * roughness**best.smoothness / n
     fit = maximise(best.nodes, penalty, best.fit.coefficients, tolerance=1e-16)
     return replace(best, fit=fit, ended_by_nodes=ended_by_nodes)

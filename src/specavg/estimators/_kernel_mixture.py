@@ -99,6 +99,7 @@ _NEGLIGIBLE = 1e-14  # what all kernels beyond their reach together may add, rel
 # Kernel values, at most 1, that are left out: at κ = 2¹⁹ they are multiplied by 1e8, which is 1e-12 of f.
 _VANISHING = 1e-20
 _DENSE = 6  # widths for which all pairs are taken: at the next one, four in five have vanished on rotations
+_TIE = 1.01  # a single pair gains its standard error, and rounding must not decide
 _LEAF = 16  # images in a leaf of the tree, at most
 _TOGETHER = 4  # points whose near images are looked up together: more reach further, fewer make more steps
 _ROWS = 4_096  # points at a time: their distances to 10,000 leaves take 20 MB
@@ -321,12 +322,12 @@ def _shares(table: Array, weights: Array, total: float) -> Array:
         if k > 0 and chosen[k]:
             without = maximum(chosen & (np.arange(len(chosen)) != k))
             gains = weights * np.log((table @ found) / (table @ without))
-            if gains.sum() < max(1 / total, _standard_error_of_pairs(gains)):
+            if gains.sum() < max(1 / total, standard_error_of_pairs(gains)):
                 found, chosen[k] = without, False
     return found
 
 
-def _standard_error_of_pairs(gains: Array) -> float:
+def standard_error_of_pairs(gains: Array) -> float:
     """Of a sum over rows that predict each other in pairs, so that two rows are one observation.
 
     A single pair has as much as it gains, and more than that where other rows lose: what is carried by two points that
@@ -335,7 +336,7 @@ def _standard_error_of_pairs(gains: Array) -> float:
     1 of 720, but takes kernels from 20 points that are sharp in part: the log density of others like them falls by up
     to 14 on average, and by up to 1.3 with a bound of 1.25 times as much.
     """
-    return float(np.sqrt(2 * (gains @ gains)))
+    return _TIE * float(np.sqrt(2 * (gains @ gains)))
 
 
 def _chunks(n: int, images: int) -> Iterator[slice]:
