@@ -31,3 +31,18 @@ def test_features_of_a_fit_are_those_of_its_basis_to_the_last_bit(monkeypatch, s
     assert model.basis_ == found[0].basis
     points = model.basis_.evaluation_points(X)
     assert np.array_equal(found[0].features, model.basis_.evaluate(points)[:, 1:])
+
+
+@pytest.mark.parametrize("rows, spectra", [(_limits.COMPARED_ROWS, _limits.SHORTLIST), (1_100, 1)])
+def test_spectra_are_compared_on_so_many_rows_at_most(monkeypatch, rows, spectra):
+    """More rows decompose the best spectrum alone."""
+    import specavg.estimators._kernel_ridge as module
+
+    found = []
+    search = module.searched_basis
+    monkeypatch.setattr(module, "searched_basis", lambda *args: found.append(search(*args)) or found[-1])
+    X = sa.Torus(2).sample(rows, random_state=0)
+    y = np.abs(np.sin(np.pi * X)).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=rows)
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.symmetric(2)).fit(X, y)
+    assert len(found[0].spectra) == spectra
+    assert model.loo_error_ < 0.3

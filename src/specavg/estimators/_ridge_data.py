@@ -74,9 +74,9 @@ class RidgeData:
         """The values of all functions but the constant, where they are held."""  # (n, dim - 1)
         return basis.evaluate(self.points)[:, 1:] if self.held(basis) else None
 
-    def searched(self, features: Array, *, half_digits: bool) -> FeatureProblem:
+    def searched(self, features: Array, *, half_digits: bool = False) -> FeatureProblem:
         """The problem that a search compares spectra on: as many functions as so few rows can use."""
-        few = _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS
+        few = _limits.FUNCTIONS_PER_POINT * max(self.count, _limits.SEARCH_ROWS)
         return FeatureProblem(features[:, :few], self.targets, self.weights, half_digits=half_digits)
 
     def problem(

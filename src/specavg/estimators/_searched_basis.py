@@ -50,7 +50,7 @@ def searched_basis(
     candidates_of: Callable[[InvariantBasis], list[Spectrum]],
     alpha: float | None,
 ) -> Searched:
-    """The most promising basis and spectra, on some of the rows.
+    """The most promising basis and spectra, on some of the rows; of many rows, one spectrum.
 
     Parameters
     ----------
@@ -61,6 +61,23 @@ def searched_basis(
     alpha : float or None
         The penalty; None where it is chosen.
     """
+    found = _on_few_rows(bases, data, candidates_of, alpha)
+    features, rows = found.features, some_rows(data.count, _limits.COMPARED_ROWS)
+    if features is None or len(found.spectra) < 2 or len(rows) == data.count:
+        return found
+    sample = data.at(rows)
+    with one_thread(len(rows)):
+        problem = sample.searched(features[rows])
+        spectra, _ = shortlist(problem, found.basis, found.spectra, alpha, 1)
+    return Searched(found.basis, features, spectra)
+
+
+def _on_few_rows(
+    bases: list[MadeBasis],
+    data: RidgeData,
+    candidates_of: Callable[[InvariantBasis], list[Spectrum]],
+    alpha: float | None,
+) -> Searched:
     everything = data.count <= _limits.SEARCH_ROWS
     rows = np.arange(data.count) if everything else some_rows(data.count, _limits.SEARCH_ROWS)
     sample = data.at(rows)

@@ -18,8 +18,9 @@ DECOMPOSED = 600
 
 # Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two threads
 # on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points took
-# 2.6 s with two threads and 0.55 s with one.
-ONE_THREAD_ROWS = 1_000
+# 2.6 s with two threads and 0.55 s with one. One of 2,000 points took 5.0 s with two threads and 6.4 s with one on idle
+# cores, and 57 s and 8.6 s on cores that others use too; one of 3,000 points 4.3 and 4.7 s, 113 and 11 s.
+ONE_THREAD_ROWS = 4_000
 
 # --- which spectra are compared on all rows ------------------------------------------------------------------------
 
@@ -31,6 +32,11 @@ SEARCH_ROWS = 400
 
 # Spectra that are compared on all rows. A further search around the winner gained nothing on random splits.
 SHORTLIST = 3
+
+# Rows on which these are compared, where there are more: the best of them is then decomposed on all rows. Fits of 1,500,
+# 3,000 and 6,000 rows (kinks, bands and smooth functions on T³ and S², with noise of a tenth and without) took 0.6 to
+# 1.0 times the CPU seconds of comparing on all rows, with errors within 3 %, or half as large.
+COMPARED_ROWS = 1_000
 
 # Nats over all rows by which neighbours in a grid of spectra must differ to be compared on more rows, or to be stepped
 # to. Half a nat is what data cannot tell apart: 35 of 36 draws of eleven sets of benchmarks/accuracy.py, 7 of them with
