@@ -46,3 +46,12 @@ def test_spectra_are_compared_on_so_many_rows_at_most(monkeypatch, rows, spectra
     model = sa.InvariantKernelRidge(sa.Torus(2), groups.symmetric(2)).fit(X, y)
     assert len(found[0].spectra) == spectra
     assert model.loo_error_ < 0.3
+
+
+@pytest.mark.parametrize("rows", [300, 900, 1_100, 5_000])
+@pytest.mark.parametrize("cutoff", [{}, {"max_dim": 50}], ids=["default", "max_dim"])
+def test_many_rows_at_one_point_have_their_mean(rows, cutoff):
+    X, y = np.full((rows, 2), 0.3), np.random.default_rng(0).normal(size=rows)
+    with pytest.warns(UserWarning, match="one orbit"):
+        model = sa.InvariantKernelRidge(sa.Torus(2), groups.symmetric(2), **cutoff).fit(X, y)
+    assert model.predict([[0.3, 0.3]])[0] == pytest.approx(y.mean())

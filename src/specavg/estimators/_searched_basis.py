@@ -62,12 +62,14 @@ def searched_basis(
         The penalty; None where it is chosen.
     """
     found = _on_few_rows(bases, data, candidates_of, alpha)
-    features, rows = found.features, some_rows(data.count, _limits.COMPARED_ROWS)
-    if features is None or len(found.spectra) < 2 or len(rows) == data.count:
+    features = found.features
+    if features is None or len(found.spectra) < 2 or data.count <= _limits.COMPARED_ROWS:
         return found
-    sample = data.at(rows)
+    rows = some_rows(data.count, _limits.COMPARED_ROWS)
+    problem = data.at(rows).searched(features[rows])
+    if problem.count < 2:  # all rows are on one orbit
+        return found
     with one_thread(len(rows)):
-        problem = sample.searched(features[rows])
         spectra, _ = shortlist(problem, found.basis, found.spectra, alpha, 1)
     return Searched(found.basis, features, spectra)
 
