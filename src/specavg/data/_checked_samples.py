@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.data._given_data import equal_rows, given_table, given_targets, question_columns, question_unit
+from specavg.data._given_data import equal_rows, given_table, given_targets
+from specavg.data._questioned_columns import question_columns, question_unit
 from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
 

@@ -17,11 +17,9 @@ from sklearn.utils.validation import (
 
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import (
+from specavg.data._given_data import equal_rows, given_table, given_targets
+from specavg.data._questioned_columns import (
     check_columns,
-    equal_rows,
-    given_table,
-    given_targets,
     question_columns,
     question_order,
     question_periods,

@@ -16,7 +16,7 @@ from specavg._arrays import Array
 from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import users_line
+from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._exponential_family import Maximise, chosen_fit, exponential_fit, exponential_fit_from_moments

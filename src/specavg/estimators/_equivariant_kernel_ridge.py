@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import tensor_hint, users_line
+from specavg.data._questioned_columns import users_line
+from specavg.data._questioned_fit import tensor_hint
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._one_thread import one_thread

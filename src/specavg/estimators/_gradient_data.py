@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.data._given_data import users_line
 from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
+from specavg.data._questioned_columns import users_line
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits

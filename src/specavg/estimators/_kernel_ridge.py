@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from specavg._arrays import Array
-from specavg.data._given_data import question_vectors
+from specavg.data._questioned_fit import question_vectors
 from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
 from specavg.estimators._gradient_data import (
     GradientData,
@@ -212,7 +212,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
                 basis, fit = grown(data, basis, fit, basis_at, self._candidates)
                 self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             self._keep(fit.of_weights(unit), outputs, None)
-            if not question_vectors(basis, outputs, self.loo_error_):
+            if not (outputs and question_vectors(basis, outputs, self.loo_error_)):
                 self._question_error(points, targets, data.count, data.count, problem.shared)
             return self
 

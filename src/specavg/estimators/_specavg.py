@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from specavg.data._given_data import equal_rows, users_line
+from specavg.data._given_data import equal_rows
+from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import invariant_moments
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator

@@ -12,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._html import Records
-from specavg.data._given_data import (
+from specavg.data._questioned_columns import question_wrapping, users_line
+from specavg.data._questioned_fit import (
     FAR_BETTER,
     POOR,
     question_fit,
     question_group,
     question_orbits,
     question_size,
-    question_wrapping,
-    users_line,
     why_nothing,
 )
 from specavg.data._streaming import is_dask
@@ -212,6 +211,8 @@ class SpectralRidge(PiecewiseEstimator):
         shared : SharedOrbits, optional
             Points on one orbit, and how much their targets differ.
         """
+        if not self.loo_error_ > POOR:
+            return
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
         without = self._error_without_group(points, targets)
@@ -222,7 +223,7 @@ class SpectralRidge(PiecewiseEstimator):
             columns = targets.size // len(targets)
             question_group(self._group(), self.loo_error_, without, columns, self._output())
         elif self.solver_ != "mean":  # of which the fit has warned
-            if shared is not None and shared.orbits < _FEW_ORBITS and self.loo_error_ > POOR:
+            if shared is not None and shared.orbits < _FEW_ORBITS:
                 question_orbits(shared.rows, shared.orbits, self._group(), self.loo_error_)
             else:
                 question_fit(self.loo_error_, count, self._why_nothing)
@@ -236,7 +237,7 @@ class SpectralRidge(PiecewiseEstimator):
         """
         group, chosen = self._group(), self._is_free() and self._cutoff() is None and self.alpha == "auto"
         enough = chosen and len(points) >= _ROWS_TO_COMPARE and (group.generators or group.fields)
-        if not enough or self.solver_ == "mean" or not self.loo_error_ > POOR:
+        if not enough or self.solver_ == "mean":
             return np.inf
         from specavg.estimators._kernel_ridge import InvariantKernelRidge  # a subclass: not known up there
 

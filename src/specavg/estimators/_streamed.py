@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from specavg.data._given_data import given_targets, users_line
+from specavg.data._given_data import given_targets
+from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names, invariant_moments
 from specavg.estimators._base import InvariantEstimator
 from specavg.estimators._gradient_data import NO_VALUE

@@ -19,7 +19,7 @@ from specavg._html import facts_html, table_html
 from specavg._random import some_rows
 from specavg._reporting import reported
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
-from specavg.data._given_data import question_wrapping
+from specavg.data._questioned_columns import question_wrapping
 from specavg.estimators._alike_points import means_over_places, places_of_points, sketch
 from specavg.estimators._finer_detail import (
     MOST_ROWS,

@@ -1,0 +1,334 @@
+"""Columns of a table, asked whether they can be what a space takes: their number, kind, unit, order and lengths.
+
+What cannot be right is refused. What is hardly right is warned of, at the line of the user.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from specavg._arrays import Array
+from specavg.groups import Group
+from specavg.invariants._basis_table import BasisTable
+from specavg.spaces import Power, Product, Rotations, Space, Sphere, Torus
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, first_eigenvalue
+
+# Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
+# span a few, and standardised columns on the default torus (period 2) about three. Of π, 2π and the period 2 of the
+# default this is asked whatever the fit. A period that was chosen for the data, such as 86400 for seconds since an
+# epoch, may be spanned many times; `question_wrapping` asks where the fit is poor.
+_MANY_PERIODS = 20.0
+_MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
+_SMALL_PART = 0.05  # part of the period that the widest column spans: radians on a torus of period 360 span 0.017
+_ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
+_ROWS_OF_A_HALF = 100  # rows, at least, that fill half of every period evenly: fewer do by chance
+_EVEN = 1.6  # Kolmogorov's distance times √n: uniform columns exceed it once in a hundred times
+ROWS_TO_JUDGE = 30  # fewer say little: of 12 fits of pure noise 9 had an error above 0.99 with 30 rows, all with 200
+_FILLED = 0.8  # part of a period that columns of this period span: of 64 uniform points 0.97 ± 0.02
+_STANDARDISED = 1e-6  # of means and standard deviations: a scaler leaves 1e-15, and single precision 1e-7
+_MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
+UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
+# Ratio of the lengths of two columns from which the order of eigenvalues is questioned. Cells of crystals have up to 5,
+# Interval beside period=1 has 2π. Of exp(3 cos) of the shorter of two columns, 100 functions left 5 % of the variance
+# at 5, 27 % at 10 and at 15 (hours beside days of the year), and 0.002 % at 1.
+_UNLIKE_LENGTHS = 6.0
+_RESOLVED = 3  # the frequency from which on nobody is asked: the same target has 99.5 % of its variance below it
+_FRACTIONS = (
+    "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
+    "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
+)
+
+
+def column_kinds(X: Any) -> list[Any]:
+    """The kinds of numbers in a table: of each column of a frame, of the first row of a list."""
+    if hasattr(X, "dtypes"):
+        return list(np.ravel(X.dtypes))
+    return [np.asarray(X[0]).dtype if isinstance(X, list | tuple) and len(X) else getattr(X, "dtype", None)]
+
+
+def check_kinds(X: Any) -> None:
+    """Refuse columns of texts, dates and durations, which would be read as numbers."""
+    for kind in column_kinds(X):
+        if isinstance(kind, np.dtype) and kind.kind in "mMUST":
+            what = "dates or durations" if kind.kind in "mM" else "texts"
+            how = "X.astype(float)" if what == "texts" else "to a number of periods, days or seconds"
+            raise ValueError(f"X holds {what} ({kind}), and points need numbers: convert them, {how}")
+
+
+def check_columns(space: Space | None, group: Group | None, columns: int) -> None:
+    """Refuse points with another number of columns than the space has, or than the group needs on a torus."""
+    if space is not None and columns != space.n_features:
+        shape = f"(n, {space.n_features})"
+        if len(space.shape) > 1:
+            shape += f" or (n, {', '.join(map(str, space.shape))})"
+        remedy = "Select the columns of the coordinates, or give the space that the data live on."
+        if isinstance(space, Rotations) and columns in (3, 4):
+            remedy = (
+                "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."
+            )
+        if space == Sphere(3) and columns == 2:
+            remedy = "spaces.directions_from_lonlat makes unit vectors of longitude and latitude."
+        raise ValueError(
+            f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
+            f"{shape}. {remedy}"
+        )
+    if space is None and isinstance(group, Group) and columns != group.columns:
+        raise ValueError(
+            f"X has {columns} columns (features), but {group!r} acts on {group.columns}. Select the columns that the "
+            "group acts on, or give a group of the right size; without space= the points are those of a torus, one "
+            "column for each coordinate."
+        )
+
+
+def users_line() -> int:
+    """The stacklevel of the line that called this library, for a warning of the function that asks."""
+    ours = ("specavg.", "functools")  # properties that are computed once lie between
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(ours):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def question_unit(space: Space, points: Array) -> bool:
+    """Warn where a column spans many periods of its torus: it is probably in another unit. Whether it did."""
+    if not len(points):
+        return False
+    spans = _spans(space, points)
+    excess = spans / _many_periods(space)
+    column = int(excess.argmax())
+    side = space.column_periods[column]
+    if excess[column] <= 1:
+        return False
+    d = space.dim if isinstance(space, Torus) else 1  # powers and products have theirs among other columns
+    advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
+    if not np.isclose(side, 2 * np.pi):
+        advice = "Give the space the period of the data (for instance period=360 for degrees)"
+    if space.lattice is not None:
+        advice = _FRACTIONS
+    warnings.warn(
+        f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
+        f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. Values that "
+        f"differ by a period are the same point. {advice}.",
+        stacklevel=users_line(),
+    )
+    return True
+
+
+def question_periods(space: Space, points: Array, group: Group | None = None) -> None:
+    """Warn where a column spans many periods of its torus, or all a small part: they are probably in another unit."""
+    if question_unit(space, points) or len(points) < ROWS_TO_JUDGE:
+        return
+    spans = _spans(space, points)
+    column = int(spans.argmax())
+    span, side = spans[column], space.column_periods[column]
+    if 0 < span < _SMALL_PART and np.isfinite(space.column_periods).all():
+        warnings.warn(
+            f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
+            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "
+            "points are meant to fill the space, give it the period of the data (for instance 2π for radians).",
+            stacklevel=users_line(),
+        )
+    elif (space.column_periods == 2).all() and _fill_half(points) and not _has_mirrors(space, group):
+        warnings.warn(
+            f"every column of X fills 0 to 1 evenly, half of the period 2 of {space!r}, where 0 and 1 are different "
+            "points. If 1 is a whole period, as of fractions of a turn or of a cell, give the space period=1.",
+            stacklevel=users_line(),
+        )
+
+
+def question_columns(space: Space, points: Array) -> bool:
+    """Warn where columns are probably in another order than their periods, or were standardised. Whether it did."""
+    said = _moved_columns(space, points) if len(points) >= ROWS_TO_JUDGE else ""
+    if said:
+        warnings.warn(said, stacklevel=users_line())
+    return bool(said)
+
+
+def question_wrapping(space: Space, points: Array, error: float | None) -> None:
+    """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same.
+
+    `error` is the leave-one-out error in standard deviations of y; None where a test sees no function at all.
+    """
+    if len(points) < ROWS_TO_JUDGE or (error is not None and not error > UNEXPLAINED):
+        return
+    spans = np.ptp(points, axis=0) / space.column_periods
+    column = int(spans.argmax())
+    if spans[column] <= _MORE_THAN_A_PERIOD or _moved_columns(space, points):
+        return
+    if (_spans(space, points) > _many_periods(space)).any():  # `question_unit` has asked
+        return
+    poor = "no function of X is seen in y"
+    if error is not None:
+        poor = f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y)"
+    advice = "Give the space the period of the data. If these are not angles, rescale the column to less than a period"
+    advice = f"{advice}, or use sa.Interval; do not standardise angles" if space.lattice is None else _FRACTIONS
+    warnings.warn(
+        f"{poor}, and column {column} of X spans {spans[column]:.3g} periods of {space!r}: values that differ by a "
+        f"period are the same point. {advice}.",
+        stacklevel=users_line(),
+    )
+
+
+def _spans(space: Space, points: Array) -> Array:
+    """How many periods each column of some rows spans; none at all where it has no period."""  # (n_features,)
+    return np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / space.column_periods
+
+
+def _moved_columns(space: Space, points: Array) -> str:
+    """What to say of columns that were exchanged, or standardised; empty where they were not."""
+    periodic = np.flatnonzero(np.isfinite(space.column_periods))
+    if not len(periodic):
+        return ""
+    spans = _spans(space, points)
+    exchanged = _exchanged(spans[periodic], space.column_periods[periodic])
+    if exchanged is not None:
+        column, other = (int(periodic[i]) for i in exchanged)
+        return (
+            f"the columns of X look exchanged: column {column} spans {np.ptp(points[:, column]):.4g}, the period of "
+            f"column {other} of {space!r}, and its own period is {space.column_periods[column]:.4g}. Give periods and "
+            "columns in one order."
+        )
+    if _are_standardised(points[:, periodic]):
+        column = int(spans.argmax())
+        return (
+            f"column {column} of X spans {spans[column]:.3g} periods of {space!r}, and all have the mean 0 and the "
+            "standard deviation 1. A period of the space is no period of columns that were rescaled: give them as they "
+            "were, without a scaler; do not standardise angles."
+        )
+    return ""
+
+
+def _exchanged(spans: Array, periods: Array) -> tuple[int, int] | None:
+    """A column that spans the period of another one, and that one, where columns in another order fill all periods."""
+    lengths = spans * periods
+    of_length, of_period = np.argsort(lengths, kind="stable"), np.argsort(periods, kind="stable")
+    filled = lengths[of_length] / periods[of_period]
+    column = int(spans.argmax())
+    if filled.min() < _FILLED or filled.max() > _MORE_THAN_A_PERIOD or spans[column] <= _MORE_THAN_A_PERIOD:
+        return None
+    return column, int(of_period[np.flatnonzero(of_length == column)[0]])
+
+
+def _are_standardised(columns: Array) -> bool:
+    """Whether all columns have the mean 0 and the standard deviation 1, of all rows or with one row taken off."""
+    deviation, n = columns.std(axis=0), len(columns)
+    ones = (np.abs(deviation - unit).max() < _STANDARDISED for unit in (1.0, np.sqrt((n - 1) / n)))
+    return bool(np.abs(columns.mean(axis=0)).max() < _STANDARDISED and any(ones))
+
+
+def _fill_half(points: Array) -> bool:
+    """Whether every column lies in [0, 1) and has all parts of it alike."""
+    some = np.sort(points[:: max(1, len(points) // (10 * _ROWS_OF_A_HALF))], axis=0)
+    if len(some) < _ROWS_OF_A_HALF or points.min() < 0 or points.max() >= 1:
+        return False
+    expected = (np.arange(len(some))[:, None] + 0.5) / len(some)
+    return bool(np.abs(some - expected).max() < _EVEN / np.sqrt(len(some)))
+
+
+def _has_mirrors(space: Space, group: Group | None) -> bool:
+    """Whether generators change signs of coordinates: half of a period then stands for all of it."""
+    return group is not None and any(space.differential(g).min() < 0 for g in group.generators)
+
+
+def _many_periods(space: Space) -> Array:
+    """How many periods of each column nobody is thought to mean, whatever the fit."""  # (n_features,)
+    if space.lattice is not None:
+        return np.full(space.n_features, _MANY_CELLS)
+    angles = np.isclose(space.column_periods[:, None], [2.0, np.pi, 2 * np.pi], rtol=1e-3).any(axis=1)  # 6.28 is 2π
+    return np.where(angles, _MANY_PERIODS, np.inf)
+
+
+def question_order(space: Space, names: list[str]) -> None:
+    """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
+    if space.one_part is None:
+        return
+    width = space.one_part.n_features
+    copies = space.n_features // width
+    if width == 1 or copies == 1 or len(names) != copies * width:
+        return
+    parts = [re.fullmatch(r"(.*?)[_ .-]?(\d+)", name) for name in names]
+    if not all(parts):
+        return
+    blocks = [[(part[1], part[2]) for part in parts[i : i + copies] if part] for i in range(0, len(names), copies)]
+    stems = [{stem for stem, _ in block} for block in blocks]
+    numbers = [tuple(number for _, number in block) for block in blocks]
+    one_each = all(len(stem) == 1 for stem in stems) and len(set.union(*stems)) == width
+    if one_each and len(set(numbers)) == 1 and len(set(numbers[0])) == copies:
+        wanted = [names[block * copies + copy] for copy in range(copies) for block in range(width)]
+        warnings.warn(
+            f"the columns of X look ordered coordinate by coordinate ({names[0]}, {names[1]}, ...), but {space!r} "
+            f"takes them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
+            stacklevel=users_line(),
+        )
+
+
+def question_resolution(basis: BasisTable) -> None:
+    """Warn where the order of eigenvalues gives some columns high frequencies and others hardly any.
+
+    It is the Laplacian's own order: a column in hours beside one in days of the year is taken to be as smooth in a step
+    of one hour as the other in a step of one day.
+    """
+    order, space = basis.order, basis.space
+    if order not in (BY_EIGENVALUE, ByType()):
+        return
+    parts = _parts_with_lengths(space)
+    lengths = np.array([length for _, length, _ in parts])
+    if basis.dim <= basis.n_constants or lengths.max() < _UNLIKE_LENGTHS * lengths.min():
+        return
+    top = float(basis.eigenvalues[-1])
+    (short, _, least), (long, _, most) = parts[int(lengths.argmin())], parts[int(lengths.argmax())]
+    if least(top) >= _RESOLVED:
+        return
+    rescale = "divide each column by its period and give period=1"
+    if isinstance(space, Product):
+        rescale = (
+            "give columns of tori in radians, with period=2π, which is a length like those of spheres and intervals"
+        )
+    others = [_parts_with_lengths(factor) for factor in space.factors] if isinstance(space, Product) else []
+    if space.unlike_parts > 1 and all(len(inner) == 1 for inner in others):
+        rescale += ", or give order=sa.invariants.ByType(balanced=True)"
+    elif isinstance(space, Torus):
+        rescale += ', or give order="few coordinates"'
+    warnings.warn(
+        f"{basis.dim} functions in the order of eigenvalues resolve {short} of X up to frequency {least(top)} and "
+        f"{long} up to frequency {most(top)}, since lengths of {space!r} differ by a factor of "
+        f"{lengths.max() / lengths.min():.3g}. If the target varies alike in both, {rescale}.",
+        stacklevel=users_line(),
+    )
+
+
+def _parts_with_lengths(space: Space, start: int = 0) -> list[tuple[str, float, Callable[[float], int]]]:
+    """The columns of a box, or of each factor: their name, their length, and the frequency reached at an eigenvalue.
+
+    The length is that of a wave of the first eigenvalue. Copies are alike, and the first stands for all.
+    """
+    if isinstance(space, Power):
+        return _parts_with_lengths(space.base, start)
+    if isinstance(space, Product):
+        starts = np.cumsum([start, *(factor.n_features for factor in space.factors)]).tolist()
+        pairs = zip(space.factors, starts, strict=False)
+        return [part for factor, first in pairs for part in _parts_with_lengths(factor, first)]
+    if isinstance(space, Torus) and space.lattice is None:
+        return [
+            (f"column {start + i}", side, lambda top, side=side: int(side * np.sqrt(top) / (2 * np.pi) * (1 + 1e-9)))
+            for i, side in enumerate(space.period.tolist())
+        ]
+    end = start + space.n_features
+    name = f"column {start}" if end == start + 1 else f"columns {start} to {end - 1}"
+    length = float(2 * np.pi / np.sqrt(first_eigenvalue(space)))
+    return [(name, length, lambda top: _frequency_reached(space, top))]
+
+
+def _frequency_reached(space: Space, top: float) -> int:
+    """The highest degree up to an eigenvalue; in multiples of the first frequency where functions have no degree."""
+    try:
+        return max(space.degree(V) for V in takewhile(lambda V: V.eigenvalue <= top * (1 + 1e-9), space.eigenspaces()))
+    except ValueError:
+        return int(np.sqrt(top / first_eigenvalue(space)) * (1 + 1e-9))
