@@ -17,7 +17,12 @@ from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
 from specavg.spaces import Rotations, Sphere
-from specavg.textures import first_steps, pole_density_in_closed_form, settled_pole_density, warn_of_rough
+from specavg.textures._pole_density import (
+    first_steps,
+    pole_density_in_closed_form,
+    settled_pole_density,
+    warn_of_rough,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group
 from specavg.spaces import Space
-from specavg.textures import density_values, one_value_each
+from specavg.textures._given_density import density_values, one_value_each
 
 
 @dataclass(frozen=True)
