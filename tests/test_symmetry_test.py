@@ -598,10 +598,10 @@ def test_samples_that_would_bear_finer_detail_do():
 def test_only_functions_that_are_fitted_are_evaluated():
     """2,500 functions are invariant under the inversion, of which 300 are fitted: 10⁵ rows took 22 CPU seconds."""
     from specavg.estimators._finer_detail import first_eigenspaces
-    from specavg.estimators._symmetry_test import _Columns
+    from specavg.estimators._nested_columns import Columns
 
     space, group = sa.Sphere(3), groups.point_group("Ci")
-    columns = _Columns.of(space, group, 5000, first_eigenspaces(space, 299))
+    columns = Columns.of(space, group, 5000, first_eigenspaces(space, 299))
     assert columns.further is not None
     assert columns.further.dim <= 300
     assert columns.size == 289 + len(columns.beyond)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from specavg.estimators._kernel_ridge import InvariantKernelRidge
     from specavg.estimators._specavg import OracleCalls, SpecAvgRegressor
     from specavg.estimators._symmetrized import Symmetrized
-    from specavg.estimators._symmetry_test import GeneratorTest, SymmetryTest, symmetry_test
+    from specavg.estimators._symmetry_test import symmetry_test
+    from specavg.estimators._symmetry_test_result import GeneratorTest, SymmetryTest
     from specavg.regression._moments import Moments
     from specavg.regression._ridge_fit import Trial
     from specavg.regression._spectra import Spectrum
@@ -45,7 +46,8 @@ __getattr__ = lazy_names(
         "._kernel_ridge": "InvariantKernelRidge",
         "._specavg": "OracleCalls SpecAvgRegressor",
         "._symmetrized": "Symmetrized",
-        "._symmetry_test": "GeneratorTest SymmetryTest symmetry_test",
+        "._symmetry_test": "symmetry_test",
+        "._symmetry_test_result": "GeneratorTest SymmetryTest",
         "specavg.regression._moments": "Moments",
         "specavg.regression._ridge_fit": "Trial",
         "specavg.regression._spectra": "Spectrum",
