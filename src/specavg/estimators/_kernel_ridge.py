@@ -209,7 +209,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             fit = self._solved(problem, candidates, alpha)
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
                 basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
-                basis, fit = grown(data, basis, fit, basis_at, self._candidates)
+                basis, fit = grown(data.not_averaged(), basis, fit, basis_at, self._candidates)
                 self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             self._keep(fit.of_weights(unit), outputs, None)
             if not (outputs and question_vectors(basis, outputs, self.loo_error_)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import settings
+from specavg.data._given_data import equal_rows
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
@@ -17,6 +18,7 @@ from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
+from specavg.regression._repeated_rows import Averaged, averaged
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import relative_scale
 
@@ -33,37 +35,52 @@ class RidgeData:
     points : ndarray of shape (n, n_features)
     targets : ndarray of shape (n, q)
     weights : ndarray of shape (n,)
+    given : RidgeData or None
+        All rows, where those at one point were averaged.
+    lost : Averaged or None
+        What the average lost.
     """
 
     points: Array
     targets: Array
     weights: Array
+    given: RidgeData | None = None
+    lost: Averaged | None = None
 
     @classmethod
     def of(cls, points: Array, targets: Array, weights: Array) -> RidgeData:
-        """From all rows: one of weight zero is one that is not there."""
+        """From all rows: one of weight zero is one that is not there, and those at one point become their mean."""
         columns = targets.reshape(len(points), -1)
-        if weights.all():
-            return cls(points, columns, weights)
-        kept = weights > 0
-        return cls(points[kept], columns[kept], weights[kept])
+        if not weights.all():
+            kept = weights > 0
+            points, columns, weights = points[kept], columns[kept], weights[kept]
+        given, same = cls(points, columns, weights), equal_rows(points)
+        if same is None or len(same[0]) == len(points):
+            return given
+        means, total, lost = averaged(columns, same[1], weights)
+        return cls(points[same[0]], means, total, given, lost)
+
+    def not_averaged(self) -> RidgeData:
+        """All rows, one by one."""
+        return self if self.given is None else self.given
 
     @property
     def count(self) -> int:
-        """Rows."""
+        """Different points, where rows were averaged; else rows."""
         return len(self.points)
 
     @property
     def is_constant(self) -> bool:
         """Whether targets vary by rounding only: then there is nothing to choose."""
-        low, high = self.targets.min(axis=0), self.targets.max(axis=0)
+        targets = self.not_averaged().targets
+        low, high = targets.min(axis=0), targets.max(axis=0)
         return bool(
             (high / 2 - low / 2 <= _ROUNDING * np.maximum(np.abs(low), np.abs(high))).all()
         )  # nothing overflows
 
     def at(self, rows: NDArray[np.intp]) -> RidgeData:
-        """These rows."""
-        return RidgeData(self.points[rows], self.targets[rows], self.weights[rows])
+        """These rows; repeated observations of all points tell the noise."""
+        return RidgeData(self.points[rows], self.targets[rows], self.weights[rows], None, self.lost)
 
     def held(self, basis: InvariantBasis) -> bool:
         """Whether the features are held and decomposed, rather than their moments."""
@@ -77,7 +94,8 @@ class RidgeData:
     def searched(self, features: Array, *, half_digits: bool = False) -> FeatureProblem:
         """The problem that a search compares spectra on: as many functions as so few rows can use."""
         few = _limits.FUNCTIONS_PER_POINT * max(self.count, _limits.SEARCH_ROWS)
-        return FeatureProblem(features[:, :few], self.targets, self.weights, half_digits=half_digits)
+        given = features[:, :few], self.targets, self.weights
+        return FeatureProblem(*given, half_digits=half_digits, before=self.lost)
 
     def problem(
         self, basis: InvariantBasis, features: Array | None, candidates: list[Spectrum], alpha: float | None
@@ -94,18 +112,19 @@ class RidgeData:
             The penalty; None where it is chosen.
         """
         if features is not None:
-            return FeatureProblem(features, self.targets, self.weights, dimension=basis.dimension)
+            return FeatureProblem(features, self.targets, self.weights, dimension=basis.dimension, before=self.lost)
+        data = self.not_averaged()
         found: OperatorProblem | None = None
         one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
         if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):
-            found = OperatorProblem.of(basis, self.points, self.targets, self.weights)
+            found = OperatorProblem.of(basis, data.points, data.targets, data.weights)
         if found is not None:
             scale, unit = relative_scale(candidates[0], basis, basis.dim - 1)
             if found.is_easy(scale, None if alpha is None else alpha / unit):
                 return found
         # Points that leave a part of the space empty are no task for conjugate gradients.
         try:
-            return MomentProblem(Moments.of(basis, self.points, self.targets, self.weights))
+            return MomentProblem(Moments.of(basis, data.points, data.targets, data.weights))
         except MemoryError:
             if found is None:
                 raise

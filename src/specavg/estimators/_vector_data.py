@@ -18,6 +18,7 @@ from specavg.regression._block_moment_path import BlockMomentProblem
 from specavg.regression._block_problem import BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._repeated_rows import Averaged, averaged
 
 
 @dataclass(eq=False)
@@ -59,7 +60,7 @@ class VectorData:
     points: Array
     targets: Array  # (n, p)
     weights: Array
-    spread: float  # √(Σ w |y − mean|²) of what was averaged
+    lost: Averaged | None  # what was lost where targets were averaged
 
     @classmethod
     def of(cls, basis: EquivariantBasis, points: Array, targets: Array, weights: Array) -> VectorData:
@@ -72,12 +73,9 @@ class VectorData:
         different, label = np.unique(points, axis=0, return_inverse=True)
         label = label.reshape(-1)
         if len(different) == len(points):
-            return cls(basis, points, targets, weights, 0.0)
-        total = np.bincount(label, weights).astype(np.float64)
-        means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / total[:, None]
-        apart = np.sqrt(weights)[:, None] * (targets - means[label])
-        largest = float(np.abs(apart).max()) or 1.0  # squares of very small and very large targets are no numbers
-        return cls(basis, different, means, total, largest * float(np.linalg.norm(apart / largest)))
+            return cls(basis, points, targets, weights, None)
+        means, total, lost = averaged(targets, label, weights)
+        return cls(basis, different, means, total, lost)
 
     def sample(self, rows: int) -> VectorData | None:
         """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
@@ -85,7 +83,7 @@ class VectorData:
         if len(self.points) <= points:
             return None
         some = some_rows(len(self.points), points)
-        return VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], 0.0)
+        return VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], self.lost)
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
@@ -94,8 +92,9 @@ class VectorData:
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
-        averaged = Sum.of((self.spread / moments.units.unit) ** 2)
-        moments = replace(moments, shifted_squares=moments.shifted_squares + averaged)
+        if self.lost is not None:
+            within = Sum.of(np.sum(self.lost.over(moments.units.unit).within ** 2, keepdims=True)[0])
+            moments = replace(moments, shifted_squares=moments.shifted_squares + within)
         return moment_problem(self.basis, moments)
 
     def features_problem(self, most: int) -> BlockProblem:
@@ -111,7 +110,8 @@ class VectorData:
             table = values.reshape(n * functions.n_rows, k + D)
             targets = functions.rows(points, summand.targets(self.targets)).reshape(len(table), -1)
             rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
-        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread, self.basis.dimension)
+        dim, numbers = min(most, self.basis.dim), self.basis.n_rows
+        return BlockProblem(rows, self.weights, dim, self.lost, numbers, self.basis.dimension)
 
 
 def moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:

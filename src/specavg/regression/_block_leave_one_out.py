@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums
+from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums, minus_log_density
+from specavg.regression._repeated_rows import joined
 
 Indices = NDArray[np.intp]
 _TINY = float(np.finfo(float).tiny)
@@ -129,12 +130,16 @@ class LeftOutTogether(Scored):
         Sum of the weights of all rows.
     offset : float, default 0
         Added to the density, where rows were multiplied by what problems that are compared differ in.
+    squares, repeated : float, int, default 0
+        The sum of squares of what repeated observations differ by, and how many of these numbers are free.
     """
 
     tables: Sequence[BlockLeaveOneOut]
     variance: float
     weight: float
     offset: float = 0.0
+    squares: float = 0.0
+    repeated: int = 0
 
     @property
     def top(self) -> float:
@@ -152,9 +157,12 @@ class LeftOutTogether(Scored):
     def scores(self, alphas: Array) -> Scores:
         rows = self.rows
         squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)
-        profile = np.maximum(quadratic / (rows * self.variance), _TINY)
-        density = 0.5 * (np.log(profile) - logarithm / rows) + self.offset
+        density = minus_log_density(*self._joined(quadratic, -logarithm, alphas), rows, self.repeated) + self.offset
         return Scores(squares / (self.weight * self.variance), density, self._evidence(alphas))
+
+    def _joined(self, quadratic: Array, logarithm: Array, alphas: Array) -> tuple[Array, Array]:
+        """With what repeated observations tell, in units of the targets."""
+        return joined(quadratic / self.variance, logarithm, alphas, self.squares / self.variance, self.repeated)
 
     def _evidence(self, alphas: Array) -> Array:
         quadratic, logarithm, freedom = np.zeros(len(alphas)), np.zeros(len(alphas)), 0
@@ -165,4 +173,4 @@ class LeftOutTogether(Scored):
             quadratic += squares.sum(axis=1)
             logarithm += q * determinant
             freedom += q * own
-        return evidence(quadratic / self.variance, logarithm, freedom)
+        return evidence(*self._joined(quadratic, logarithm, alphas), freedom, self.repeated)

@@ -21,6 +21,7 @@ from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, L
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Path, Problem, Scores
+from specavg.regression._repeated_rows import Averaged
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 
@@ -172,8 +173,10 @@ class BlockProblem(VectorProblem):
         Of the points.
     dim : int
         How many functions there are, constants included.
-    spread : float, default 0
-        The root of the weighted sum of squares of what was averaged away before: the noise of repeated observations.
+    lost : Averaged, optional
+        Where observations of one point were averaged before: what was lost.
+    numbers : int, default 1
+        That an observation is made of.
     dimension : int, default 2
         Of the space: error bars need it.
     """
@@ -183,11 +186,24 @@ class BlockProblem(VectorProblem):
     solver = "features"
 
     def __init__(
-        self, summands: Sequence[SummandRows], weights: Array, dim: int, spread: float = 0.0, dimension: int = 2
+        self,
+        summands: Sequence[SummandRows],
+        weights: Array,
+        dim: int,
+        lost: Averaged | None = None,
+        numbers: int = 1,
+        dimension: int = 2,
     ) -> None:
         self.dimension = dimension
-        self.units = Units.without_shift(np.concatenate([summand.targets.reshape(-1, 1) for summand in summands]))
-        self.within = (spread / float(self.units.unit[0])) ** 2
+        sizes = [summand.targets.reshape(-1, 1) for summand in summands]
+        self.units = Units.without_shift(
+            np.concatenate([*sizes, *([] if lost is None else [lost.within.reshape(-1, 1)])])
+        )
+        self.within, self._repeats = 0.0, (0.0, 0)
+        if lost is not None:
+            lost = lost.over(self.units.unit)
+            self.within = float(np.sum(lost.within**2))
+            self._repeats = float(lost.repeats.squares.sum()), numbers * lost.repeats.freedom
         self.count = len(weights)
         self._reduced: list[ReducedRows] = []
         self._blocks: list[list[NDArray[np.intp]]] = []
@@ -230,7 +246,7 @@ class BlockProblem(VectorProblem):
             BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, blocks)
             for (U, s), rows, blocks in zip(decomposed, self._reduced, self._blocks, strict=True)
         ]
-        return LeftOutTogether(tables, self.variance, self.weight)
+        return LeftOutTogether(tables, self.variance, self.weight, 0.0, *self._repeats)
 
 
 @final

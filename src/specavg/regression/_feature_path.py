@@ -28,6 +28,7 @@ from specavg.regression._regression_problem import (
     degrees_of_freedom,
     variation,
 )
+from specavg.regression._repeated_rows import Averaged, averaged
 from specavg.regression._target_units import Units
 
 _UNDECIDED = 0.5  # nats over all rows that data cannot tell apart: of penalties within it the largest is taken
@@ -131,6 +132,8 @@ class FeatureProblem(Problem):
     half_digits : bool, default False
         Whether `scored` decomposes the kernel matrix: three times as fast, where what follows has half of the digits
         anyway.
+    before : Averaged, optional
+        Where rows were averaged before: what was lost.
     """
 
     smallest_alpha = 1e-18
@@ -138,32 +141,42 @@ class FeatureProblem(Problem):
     solver = "features"
 
     def __init__(
-        self, features: Array, targets: Array, weights: Array, *, dimension: int = 2, half_digits: bool = False
+        self,
+        features: Array,
+        targets: Array,
+        weights: Array,
+        *,
+        dimension: int = 2,
+        half_digits: bool = False,
+        before: Averaged | None = None,
     ) -> None:
         self.dimension = dimension
-        self.units = Units.of(targets)
+        self.units = Units.of(targets) if before is None else before.units
         targets = self.units.applied(targets)
         first, label = orbits(features)
-        w = np.bincount(label, weights)
-        means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / w[:, None]
+        means, w, lost = averaged(targets, label, weights)
+        if before is not None:
+            before = before.over(self.units.unit)
+            within = np.concatenate([before.within, lost.within])
+            lost = Averaged(before.rows, within, before.repeats + lost.repeats, before.units)
         self.count = len(w)
         self.weight = float(w.sum())
-        within = np.sqrt(weights)[:, None] * (targets - means[label])  # (n, q) around the mean of each orbit
         features = features[first]
         self.mean_features = w @ features / self.weight
         self.mean_targets = w @ means / self.weight
         root = np.sqrt(w)
         centred = (means - self.mean_targets) * root[:, None]
         floor = self.weight * (1e-14 * np.abs(means).max(axis=0, initial=0.0)) ** 2 + self.units.rounding(self.weight)
-        between, apart = np.sum(centred**2, axis=0), np.sum(within**2, axis=0)
+        between, apart = np.sum(centred**2, axis=0), np.sum(lost.within**2, axis=0)
         variance, total = (variation(squares, self.weight, floor) for squares in (between, between + apart))
         self._reduced = ReducedRows(root[:, None], (features - self.mean_features) * root[:, None], centred)
-        self.rows = Rows(root, centred, self._reduced.rest, within, variance, total)
-        if self.count < len(label):
-            freedom = self.weight * (1 - self.count / len(label))
-            self.shared = SharedOrbits(len(label), self.count, float(np.sqrt(np.mean(apart / freedom / total))))
+        self.rows = Rows(root, centred, self._reduced.rest, lost.within, lost.repeats, variance, total)
+        if self.count < lost.rows:
+            freedom = self.weight * (1 - self.count / lost.rows)
+            self.shared = SharedOrbits(lost.rows, self.count, float(np.sqrt(np.mean(apart / freedom / total))))
+        self._lost = lost  # in `units`
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
-        self._held = (features, means, np.asarray(w, dtype=np.float64)) if few else None
+        self._held = (features, means, w) if few else None
         # The best of the last few spectra is asked for again.
         keep, reduced = lru_cache(_limits.SHORTLIST if self.count <= _limits.KEPT_ROWS else 1), self._reduced
         self._squared = keep(lambda scale: reduced.left_vectors_by_squares(np.frombuffer(scale)))
@@ -208,7 +221,8 @@ class FeatureProblem(Problem):
         features, targets, weights = self._held
         some = some_rows(self.count, rows)
         few = min(features.shape[1], _limits.FUNCTIONS_PER_POINT * rows)
-        return FeatureProblem(features[some, :few], targets[some], weights[some], half_digits=self._half_digits)
+        given = features[some, :few], targets[some], weights[some]
+        return FeatureProblem(*given, half_digits=self._half_digits, before=self._lost)
 
     def rough_path(self, scale: Array) -> FeaturePath | None:
         reduced = self._reduced

@@ -13,7 +13,8 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums
+from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums, minus_log_density
+from specavg.regression._repeated_rows import Repeats, joined
 
 _TINY = float(np.finfo(float).tiny)
 _VALUES_HELD = 4e6  # residuals held at once: 32 MB
@@ -34,6 +35,8 @@ class Rows:
         The part of `centred` that no feature reaches.
     within : ndarray of shape (N, q)
         The targets of all rows less the mean of their orbit, times √w.
+    repeats : Repeats
+        Those of them that are observations of their own.
     variance : ndarray of shape (q,)
         The variance of each output; infinite where it is a constant.
     total : ndarray of shape (q,)
@@ -44,6 +47,7 @@ class Rows:
     centred: Array
     rest: Array
     within: Array
+    repeats: Repeats
     variance: Array
     total: Array
 
@@ -61,7 +65,7 @@ class Rows:
         """Rows of combinations of the outputs, in units of their own."""  # (q, r)
         centred, rest, within = (part @ weights for part in (self.centred, self.rest, self.within))
         ones = np.ones(weights.shape[1])
-        return Rows(self.root, centred, rest, within, ones, ones)
+        return Rows(self.root, centred, rest, within, self.repeats.combined(weights), ones, ones)
 
     def error_of_all(self, merged: Array) -> float:
         """The error of all rows in their standard deviations, those of one orbit left out together.
@@ -156,22 +160,29 @@ class LeaveOneOut(Scored):
         error, density = np.empty(len(alphas)), np.empty(len(alphas))
         for some, residual, h in self.residuals(alphas):
             squared = np.mean(residual**2 / self.rows.variance, axis=2)  # (n, A)
-            error[some], density[some] = self._scores(squared, h)
+            repeated = np.mean(self.rows.repeats.squares / self.rows.variance)
+            error[some], density[some] = self._scores(squared, h, alphas[some], repeated)
         return Scores(error, density)
 
     def scores_by_output(self, alphas: Array) -> Scores:
         """The scores of each output by itself; arrays of shape (n_alphas, q)."""
         error, density = (np.empty((len(alphas), self.c.shape[1])) for _ in range(2))
+        repeated = self.rows.repeats.squares / self.rows.variance
         for some, residual, h in self.residuals(alphas):
-            error[some], density[some] = self._scores(residual**2 / self.rows.variance, h[:, :, None])
+            squared = residual**2 / self.rows.variance
+            error[some], density[some] = self._scores(squared, h[:, :, None], alphas[some, None], repeated)
         return Scores(error, density)
 
-    def _scores(self, squared: Array, h: Array) -> tuple[Array, Array]:
-        profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
-        return squared.sum(axis=0) / self.rows.weight, 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))
+    def _scores(self, squared: Array, h: Array, alphas: Array, repeated: Array | float) -> tuple[Array, Array]:
+        """Mean squared errors and densities, from squared residuals and squares of repeats, in units of the targets."""
+        n, k = self.rows.count, self.rows.repeats.freedom
+        sums = joined(np.sum(squared * h, axis=0), -np.sum(np.log(h), axis=0), alphas, repeated, k)
+        return squared.sum(axis=0) / self.rows.weight, minus_log_density(*sums, n, k)
 
     def _evidence(self, alphas: Array) -> Array:
         """Of a single output."""  # (A,)
-        freedom = self.rows.count - 1
-        quadratic, logarithm = evidence_sums(self.s, self.c, self.rows.rest, freedom, alphas)
-        return evidence(quadratic[:, 0] / self.rows.variance[0], logarithm, freedom)
+        rows, k, variance = self.rows, self.rows.repeats.freedom, float(self.rows.variance[0])
+        quadratic, logarithm = evidence_sums(self.s, self.c, rows.rest, rows.count - 1, alphas)
+        repeated = float(rows.repeats.squares[0]) / variance
+        sums = joined(quadratic[:, 0] / variance, logarithm, alphas, repeated, k)
+        return evidence(*sums, rows.count - 1, k)

@@ -79,18 +79,36 @@ def joint_score(error: Any, density: Any, evidence: Any) -> Any:
 EVIDENCE_ROWS = 60.0
 
 
-def evidence(quadratic: Array, logarithm: Array, freedom: int) -> Array:
-    """Minus the log density of all rows, the noise profiled out, for each row; times `EVIDENCE_ROWS` over the rows.
+def minus_log_density(quadratic: Array, logarithm: Array, rows: int, repeated: int = 0) -> Array:
+    """Minus the log density of rows with the covariance τ²(K + αI), τ² profiled out, for each row, up to a constant.
+
+    Parameters
+    ----------
+    quadratic : ndarray
+        yᵀ(K + αI)⁻¹y.
+    logarithm : ndarray
+        log det(K + αI).
+    rows : int
+    repeated : int, default 0
+        Differences of repeated observations that are counted in both (`Repeats.joined`), beside the rows.
+    """
+    rows, everything = max(rows, 1), max(rows, 1) + repeated
+    profile = np.maximum(quadratic / everything, np.finfo(float).tiny)
+    return 0.5 * (everything * np.log(profile) + logarithm) / rows
+
+
+def evidence(quadratic: Array, logarithm: Array, freedom: int, repeated: int = 0) -> Array:
+    """Minus the log density of all rows together, for each row; times `EVIDENCE_ROWS` over the rows.
 
     Parameters
     ----------
     quadratic, logarithm
         As `evidence_sums` has them, in units of the variance of the targets.
     freedom : int
+    repeated : int, default 0
+        As in `minus_log_density`.
     """
-    rows = max(freedom, 1)
-    profile = np.maximum(quadratic / rows, np.finfo(float).tiny)
-    return EVIDENCE_ROWS / rows * 0.5 * (np.log(profile) + logarithm / rows)
+    return EVIDENCE_ROWS / max(freedom, 1) * minus_log_density(quadratic, logarithm, freedom, repeated)
 
 
 def evidence_sums(s: Array, c: Array, rest: Array, freedom: int, alphas: Array) -> tuple[Array, Array]:

@@ -1,0 +1,138 @@
+"""What repeated observations tell: rows on one orbit differ by noise alone, whatever the function is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg.regression._target_units import Units
+
+_EQUAL = 1e-12  # part of the largest target by which copies of one number may differ: some hundred roundings
+# Share of the different targets that stand on other orbits too, from which on targets are taken for counted or rounded:
+# between 0, for measured numbers, and nearly 1, for counts.
+_COUNTED = 0.5
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Differences of observations on one orbit from their mean.
+
+    Attributes
+    ----------
+    differences : ndarray of shape (m, q)
+        Times √w.
+    freedom : int
+        How many of them are free: observations less orbits.
+    """
+
+    differences: Array
+    freedom: int
+
+    @classmethod
+    def of(cls, targets: Array, label: NDArray[np.intp], weights: Array) -> Repeats:
+        """From all rows; `label` is the number of the orbit of each.
+
+        Equal targets on one orbit are copies of one observation, as in a bootstrap sample or in data that were
+        augmented by the group, and count once. Where orbits share their targets too, these are counted or rounded
+        numbers, and equal ones are observations of their own.
+        """
+        orbits = int(label.max(initial=-1)) + 1
+        if orbits == len(label):
+            return cls(np.zeros((0, targets.shape[1])), 0)
+        kept = _without_copies(targets, label)
+        y, at, w = targets[kept], label[kept], weights[kept]
+        return cls(np.sqrt(w)[:, None] * (y - _means(y, at, w)[0][at]), len(y) - orbits)
+
+    def combined(self, weights: Array) -> Repeats:
+        """Of combinations of the outputs."""  # (q, r)
+        return replace(self, differences=self.differences @ weights)
+
+    def __add__(self, other: Repeats) -> Repeats:
+        return Repeats(np.concatenate([self.differences, other.differences]), self.freedom + other.freedom)
+
+    @property
+    def squares(self) -> Array:
+        """The sum of squares of each output."""  # (q,)
+        return np.sum(self.differences**2, axis=0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """What was lost when rows at one point were averaged.
+
+    Attributes
+    ----------
+    rows : int
+        There were before.
+    within : ndarray of shape (rows, q)
+        Each row less the mean of its point, times √w.
+    repeats : Repeats
+        Those of them that are observations of their own.
+    units : Units
+        Of the targets of all rows: means may be equal where rows are not.
+    """
+
+    rows: int
+    within: Array
+    repeats: Repeats
+    units: Units
+
+    def over(self, unit: Array) -> Averaged:
+        """Of targets that were divided by `unit`."""  # (q,) or (1,)
+        repeats = replace(self.repeats, differences=self.repeats.differences / unit)
+        return Averaged(self.rows, self.within / unit, repeats, Units(np.zeros(1), np.ones(1)))
+
+
+def averaged(targets: Array, label: NDArray[np.intp], weights: Array) -> tuple[Array, Array, Averaged]:
+    """The mean of each set of rows with one label, its weight, and what was lost."""  # (m, q), (m,)
+    means, total = _means(targets, label, weights)
+    within = np.sqrt(weights)[:, None] * (targets - means[label])
+    return means, total, Averaged(len(label), within, Repeats.of(targets, label, weights), Units.of(targets))
+
+
+def joined(
+    quadratic: Array, logarithm: Array, alphas: Array, squares: Array | float, repeated: int
+) -> tuple[Array, Array]:
+    """What `minus_log_density` asks of rows, and of repeated observations beside them: their noise variance is ατ².
+
+    Parameters
+    ----------
+    quadratic, logarithm : ndarray
+        Of rows with the covariance τ²(K + αI).
+    alphas : ndarray
+    squares : ndarray or float
+        Of the repeated observations, in the units of `quadratic`.
+    repeated : int
+        Their `freedom`.
+    """
+    return (quadratic + squares / alphas, logarithm + repeated * np.log(alphas)) if repeated else (quadratic, logarithm)
+
+
+def _means(targets: Array, label: NDArray[np.intp], weights: Array) -> tuple[Array, Array]:
+    """The mean of the rows of each label, and their weight."""  # (m, q), (m,)
+    total = np.bincount(label, weights)
+    share = weights / total[label]  # at most one: sums of the largest numbers stay numbers
+    means = np.stack([np.bincount(label, share * y) for y in targets.T], axis=1)
+    return means, np.asarray(total, dtype=np.float64)
+
+
+def _without_copies(targets: Array, label: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows that count: one of each set of equal targets on one orbit, all where targets are counted numbers."""
+    order = np.lexsort((*targets.T[::-1], label))
+    copy = np.concatenate([[False], _equal(targets[order]) & (np.diff(label[order]) == 0)])
+    different = order[~copy]
+    shared = _equal(targets[different][np.lexsort(targets[different].T[::-1])])
+    return order if np.count_nonzero(shared) > _COUNTED * len(different) else different
+
+
+def _equal(targets: Array) -> NDArray[np.bool_]:
+    """Whether each row is equal to the next."""  # (n, q) -> (n - 1,)
+    near = _EQUAL * np.abs(targets).max(axis=0, initial=0.0)
+    with np.errstate(over="ignore"):  # the difference of the largest numbers is infinite: not equal
+        return (np.abs(np.diff(targets, axis=0)) <= near).all(axis=1)
