@@ -128,7 +128,7 @@ def _without_copies(targets: Array, label: NDArray[np.intp]) -> NDArray[np.intp]
     copy = np.concatenate([[False], _equal(targets[order]) & (np.diff(label[order]) == 0)])
     different = order[~copy]
     shared = _equal(targets[different][np.lexsort(targets[different].T[::-1])])
-    return order if np.count_nonzero(shared) > _COUNTED * len(different) else different
+    return order if np.count_nonzero(shared) >= _COUNTED * len(different) else different
 
 
 def _equal(targets: Array) -> NDArray[np.bool_]:
