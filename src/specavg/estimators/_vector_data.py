@@ -93,7 +93,7 @@ class VectorData:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
         if self.lost is not None:
-            within = Sum.of(np.sum(self.lost.over(moments.units.unit).within ** 2, keepdims=True)[0])
+            within = Sum.of(np.array([np.sum(self.lost.over(moments.units.unit).within ** 2)]))
             moments = replace(moments, shifted_squares=moments.shifted_squares + within)
         return moment_problem(self.basis, moments)
 

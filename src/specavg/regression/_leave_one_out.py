@@ -160,7 +160,7 @@ class LeaveOneOut(Scored):
         error, density = np.empty(len(alphas)), np.empty(len(alphas))
         for some, residual, h in self.residuals(alphas):
             squared = np.mean(residual**2 / self.rows.variance, axis=2)  # (n, A)
-            repeated = np.mean(self.rows.repeats.squares / self.rows.variance)
+            repeated = float(np.mean(self.rows.repeats.squares / self.rows.variance))
             error[some], density[some] = self._scores(squared, h, alphas[some], repeated)
         return Scores(error, density)
 

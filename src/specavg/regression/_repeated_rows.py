@@ -118,7 +118,7 @@ def _means(targets: Array, label: NDArray[np.intp], weights: Array) -> tuple[Arr
     """The mean of the rows of each label, and their weight."""  # (m, q), (m,)
     total = np.bincount(label, weights)
     share = weights / total[label]  # at most one: sums of the largest numbers stay numbers
-    means = np.stack([np.bincount(label, share * y) for y in targets.T], axis=1)
+    means = np.stack([np.bincount(label, share * y) for y in targets.T], axis=1).astype(np.float64)
     return means, np.asarray(total, dtype=np.float64)
 
 
