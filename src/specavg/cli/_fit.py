@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, check_output, open_table, split_columns
     from specavg.estimators import EquivariantKernelRidge, InvariantDensity, InvariantKernelRidge, SpecAvgRegressor
-    from specavg.invariants._equivariant_basis import output_representation
+    from specavg.invariants._output_on_space import output_representation
 
     space, group = space_and_group(options)
     kind = _kind_of_model(options)

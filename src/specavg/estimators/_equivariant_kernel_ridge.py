@@ -23,7 +23,8 @@ from specavg.estimators._vector_data import VectorData, VectorLevels, moment_pro
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
-from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
+from specavg.invariants._equivariant_basis import built_equivariant_basis
+from specavg.invariants._output_on_space import output_representation
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
