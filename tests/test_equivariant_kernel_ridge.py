@@ -407,6 +407,14 @@ def test_winds_along_east_and_north_are_questioned():
         sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("C∞"), "tangent vector").fit(X, local)
 
 
+def test_winds_of_two_components_are_told_how_they_become_vectors():
+    X = TANGENT["space"].sample(20, random_state=0)
+    with pytest.raises(
+        ValueError, match=r"y has 2 columns(.|\n)*u·east \+ v·north, with east, north = spaces.east_and"
+    ):
+        sa.EquivariantKernelRidge(**TANGENT).fit(X, X[:, :2])
+
+
 def test_it_learns_a_tangent_field_and_its_noise():
     space = TANGENT["space"]
     X, Z = space.sample(60, random_state=0), space.sample(200, random_state=1)

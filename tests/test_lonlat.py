@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import specavg as sa
-from specavg.spaces import directions_from_lonlat, lonlat_from_directions
+from specavg.spaces import directions_from_lonlat, east_and_north, lonlat_from_directions
 
 PLACES = np.random.default_rng(0).uniform([-180, -90], [180, 90], (200, 2))
 
@@ -57,3 +57,35 @@ def test_two_columns_on_the_sphere_are_told_how_they_become_points():
         sa.Sphere(3).check_points(PLACES)
     with pytest.raises(ValueError, match=r"shape \(n, 3\); got \(200, 2\)"):
         lonlat_from_directions(PLACES)
+
+
+def test_east_and_north_are_derivatives_of_directions():
+    """By central differences along the circle of latitude and the meridian, away from the poles."""
+    places, step = PLACES[np.abs(PLACES[:, 1]) < 80], 1e-3
+    across = [step, 0.0] / np.cos(np.deg2rad(places[:, 1:])), [[0.0, step]]
+    for found, shift in zip(east_and_north(places), across, strict=True):
+        ahead, behind = (directions_from_lonlat(places + sign * np.asarray(shift)) for sign in (1, -1))
+        np.testing.assert_allclose(found, (ahead - behind) / np.deg2rad(2 * step), atol=1e-8)
+
+
+@pytest.mark.parametrize("degrees", [True, False])
+def test_east_north_and_up_are_a_frame(degrees):
+    places = np.vstack([PLACES, [[30.0, 90.0], [30.0, -90.0]]])
+    places = places if degrees else np.deg2rad(places)
+    up, (east, north) = directions_from_lonlat(places, degrees=degrees), east_and_north(places, degrees=degrees)
+    frames = np.stack([east, north, up], axis=1)
+    np.testing.assert_allclose(frames @ frames.transpose(0, 2, 1), np.tile(np.eye(3), (len(places), 1, 1)), atol=1e-15)
+    np.testing.assert_allclose(np.linalg.det(frames), 1, atol=1e-14)
+
+
+@pytest.mark.parametrize("first", [-180, 0])
+def test_radians_that_are_taken_for_degrees_are_questioned(first):
+    places = np.random.default_rng(0).uniform([first, -90], [first + 360, 90], (50, 2))
+    with pytest.warns(UserWarning, match=r"taken for degrees(.|\n)*degrees=False") as record:
+        directions_from_lonlat(np.deg2rad(places).round(2))
+    assert record[0].filename == __file__
+
+
+@pytest.mark.parametrize("places", [PLACES / 20, np.deg2rad(PLACES[:5]), np.empty((0, 2))])
+def test_places_that_are_degrees_or_few_are_not_questioned(places):
+    directions_from_lonlat(places)  # warnings are errors

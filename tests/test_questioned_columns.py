@@ -1,5 +1,6 @@
 """Columns that cannot be what a space takes are refused, those that hardly can are questioned, and no others."""
 
+import re
 import warnings
 from functools import partial
 
@@ -107,6 +108,27 @@ def test_cartesian_coordinates_in_a_cell_are_questioned():
     model = sa.InvariantKernelRidge(cell, max_dim=30)
     with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(space.lattice\)"):
         model.fit(X, np.cos(2 * np.pi * X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    "space, said",
+    [
+        (sa.Power(sa.Torus(lattice=8.0 * np.eye(3)), 2), "X[:, 3:6] @ np.linalg.inv(space.base.lattice) "),
+        (
+            sa.Product(sa.Circle(), sa.Torus(lattice=8.0 * np.eye(2))),
+            "X[:, 1:3] @ np.linalg.inv(space.factors[1].lattice) ",
+        ),
+    ],
+)
+def test_cartesian_coordinates_in_a_cell_of_a_copy_or_factor_are_questioned(space, said):
+    """The copy or factor is named whose last column spans most periods; radians of a circle stay as they are."""
+    X = space.sample(60, random_state=0)
+    fractions = X.copy()
+    X[:, -2:] *= 8.0
+    model = sa.InvariantKernelRidge(space, max_dim=30)
+    with pytest.warns(UserWarning, match=rf"spans [78] periods.*{re.escape(said)}"):
+        model.fit(X, np.cos(2 * np.pi * X[:, -1]))
+    model.fit(fractions, np.cos(2 * np.pi * fractions[:, -1]))  # silent
 
 
 def test_standardised_angles_are_questioned_where_the_fit_is_poor():

@@ -310,6 +310,34 @@ def test_what_max_dim_asks_for_is_said_with_its_numbers():
         sa.symmetry_test(X[:19], X[:19, 0], sa.Sphere(3), group)
 
 
+@pytest.mark.filterwarnings("ignore:The points cannot tell")
+@pytest.mark.parametrize(
+    "space, group",
+    [
+        (sa.Rotations(), groups.crystal_symmetry("O")),
+        (sa.Sphere(3), groups.point_group("Oh")),  # an invariant function beside the first ones
+        (sa.Torus(10), groups.symmetric(10)),  # seven of them, and then fourteen
+    ],
+)
+@pytest.mark.parametrize("max_dim", [None, 3, 100])
+def test_advice_about_too_few_samples_works(space, group, max_dim):
+    """Whatever number the message names, a test with it is one."""
+    X = space.sample(105, random_state=0)
+    y = np.random.default_rng(0).normal(size=len(X))
+    with pytest.raises(ValueError, match="too few") as refused:
+        sa.symmetry_test(X[:5], y[:5], space, group, max_dim=max_dim)
+    said = str(refused.value).split("ive at least ")[1]
+    fewest = int(re.search(r"max_dim=(\d+)", said)[1])
+    alone = re.match(r"(\d+) samples, or (.*)", said)
+    if max_dim is None:
+        sa.symmetry_test(X[: int(alone[1])], y[: int(alone[1])], space, group)
+        said = alone[2]
+    n = int(re.search(r"(?<!=)\b(\d+)\b", said)[1])
+    assert n < 5 * fewest
+    for rows in range(n, 5 * fewest):
+        sa.symmetry_test(X[:rows], y[:rows], space, group, max_dim=fewest)
+
+
 def test_a_large_constant_changes_nothing():
     X, y = sample(300, 0, size=0.05)
     a, b = (sa.symmetry_test(X, y + c, SPACE, GROUP) for c in (0.0, 1e6))

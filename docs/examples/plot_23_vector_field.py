@@ -20,12 +20,11 @@ import specavg as sa
 
 data = np.load(Path("data") / "wind.npz")
 latitude, longitude = (a.ravel() for a in np.meshgrid(data["latitude"], data["longitude"], indexing="ij"))
-phi, theta = np.radians(longitude.astype(float)), np.radians(latitude.astype(float))
-X = np.column_stack([np.cos(theta) * np.cos(phi), np.cos(theta) * np.sin(phi), np.sin(theta)])
-east = np.column_stack([-np.sin(phi), np.cos(phi), 0 * phi])
-north = np.cross(X, east)
+lonlat = np.column_stack([longitude, latitude]).astype(float)
+X, (east, north) = sa.spaces.directions_from_lonlat(lonlat), sa.spaces.east_and_north(lonlat)
 wind = data["u"].reshape(-1, 1) * east + data["v"].reshape(-1, 1) * north  # m/s
-area = np.cos(theta) / np.cos(theta).sum()
+area = np.cos(np.radians(lonlat[:, 1]))
+area /= area.sum()
 space, zonal = sa.Sphere(3), sa.groups.point_group("C∞")
 
 # %%

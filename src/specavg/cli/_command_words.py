@@ -11,8 +11,10 @@ _WORDS = (
     (r"give the space period=1", "give --space torus:D,period=1"),
     (r"use sa\.Interval\b", "use --space interval:LOW,HIGH"),
     (r",( or give)? order=(sa\.invariants\.)?(\"[^\"]*\"|'[^']*'|\w+(\([^)]*\))?)", ""),  # there is no such option
-    (r"X @ np\.linalg\.inv\(space\.lattice\) / \(2 \* np\.pi\)", "the same inverse over 2π"),
-    (r"X @ np\.linalg\.inv\(space\.lattice\)", "a product with the inverse of the lattice"),
+    (r"X(\[[^]]*\])? @ np\.linalg\.inv\(space\.[^)]*lattice\) / \(2 \* np\.pi\)", "the same inverse over 2π"),
+    (r"X(\[[^]]*\])? @ np\.linalg\.inv\(space\.[^)]*lattice\)", "a product with the inverse of the lattice"),
+    (r", with east, north = spaces\.east_and_north\(lonlat\)", "; --lonlat takes u and v as two targets"),
+    (r"For radians pass degrees=False", "Radians have to be converted to degrees"),
     (r"sa\.symmetry_test\([^)]*\)", "`specavg check`"),
     (r"sa\.discover_symmetry\([^)]*\)", "`specavg discover`"),
     (r"sa\.invariants\.plan\b", "`specavg info --plan`"),

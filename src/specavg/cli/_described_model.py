@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from specavg.cli._euler_columns import angles_option
+from specavg.cli._local_vectors import predicts_local
 
 _FEW = 8  # columns that are named
 
@@ -82,4 +83,5 @@ def _predicted(model: Any) -> str:
     whose = "its deviation" if len(shape) == 1 and not hasattr(model, "output") else "their deviations"
     if hasattr(model, "output"):
         outputs = f"outputs that move with the points ({getattr(model, 'output', '')!r})"
+        outputs += ", to the east and to the north" * predicts_local(model)
     return outputs + (f", and {whose} (return_std)" if hasattr(model, "noise_variance_") else "")

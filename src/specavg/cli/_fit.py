@@ -6,6 +6,7 @@ For example:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
   specavg fit data.csv --target energy --features x,y,z --space sphere:3 --group point_group:Oh -o model.specavg
   specavg fit forces.csv --target fx,fy,fz --targets-are vector --space sphere:3 --group point_group:Oh -o model.specavg
+  specavg fit wind.csv --target u,v --targets-are "tangent vector" --lonlat --space sphere:3 -o model.specavg
   specavg fit data.csv --target a,b --space torus:2 --group p4.toml --max-invariant-dim 200 -o model.specavg
   specavg fit grains.csv --space rotations --euler bunge:degrees --features phi1,Phi,phi2 --group crystal_symmetry:O \
       -o texture.specavg
@@ -48,8 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--targets-are",
         metavar="KIND",
-        help="how the group moves the targets: vector, 'axial vector', 'tangent vector', pseudoscalar, ij=ji (default: "
-        "not at all)",
+        help="how the group moves the targets: vector, 'axial vector', 'tangent vector' (with --lonlat also by two "
+        "targets, to the east and to the north), pseudoscalar, ij=ji (default: not at all)",
     )
     parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, check_output, open_table, split_columns
     from specavg.estimators import EquivariantKernelRidge, InvariantDensity, InvariantKernelRidge, SpecAvgRegressor
-    from specavg.invariants._equivariant_basis import output_representation
+    from specavg.invariants._output_on_space import output_representation
 
     space, group = space_and_group(options)
     kind = _kind_of_model(options)
@@ -71,14 +72,19 @@ def run(options: argparse.Namespace) -> int:
     table = open_table(options.data)
     names, chosen, count = separated(options.target), separated(options.features), point_columns(options.euler, space)
     features, targets = split_columns(table, names, chosen, space, options.weights, count)
-    penalty = "auto" if options.alpha is None else options.alpha
+    penalty, local = "auto" if options.alpha is None else options.alpha, False
     if options.targets_are is not None:
         try:
             moved = output_representation(space, group, options.targets_are)
         except ValueError as error:
             raise UserError(f"--targets-are: {error}", 2) from None
-        if moved.dim != len(targets):
-            raise UserError(f"--targets-are {options.targets_are} needs {moved.dim} targets; got {len(targets)}", 2)
+        local = moved.tangent and options.euler is not None and len(targets) == 2  # to the east and to the north
+        if moved.dim != len(targets) and not local:
+            raise UserError(
+                f"--targets-are {options.targets_are!r} needs {moved.dim} targets; got {len(targets)}"
+                + ". Components to the east and to the north go with --lonlat" * (moved.tangent and len(targets) == 2),
+                2,
+            )
         model: Any = EquivariantKernelRidge(space, group, options.targets_are, alpha=penalty, **cutoff_of(options))
     elif kind == "density":
         model = InvariantDensity(space, group, **cutoff_of(options))
@@ -88,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         model = SpecAvgRegressor(space, group, **cutoff_of(options))
     held = table.fits_in_memory(len(features) + len(targets) + (options.weights is not None))
     with Progress("counting rows", quiet=options.quiet) as progress:
-        stream = TableStream(table, features, targets, progress, options.weights, options.euler)
+        stream = TableStream(table, features, targets, progress, options.weights, options.euler, local=local)
         progress.phase("reading" if held else "reading and summing", stream.rows)
         if held:
             import pandas as pd

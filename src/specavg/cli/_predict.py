@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specavg.cli._euler_columns import add_euler_option, angles_option, point_columns, points_from_angles
+from specavg.cli._local_vectors import local_predictions, predicts_local
 from specavg.cli._table_options import separated
 from specavg.cli._user_error import UserError
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
@@ -118,11 +119,13 @@ def _write(
 
     from specavg.cli._progress_bar import Progress
 
+    local = predicts_local(model)
     outputs = getattr(model, "output_shape_", model.coef_.shape[1:])  # vectors have one coefficient for all outputs
     names = ["prediction"]
     if outputs:
         known = getattr(model, "target_names_", ())
-        names = [f"prediction_{end}" for end in (known if len(known) == outputs[0] else range(outputs[0]))]
+        named = local or len(known) == outputs[0]
+        names = [f"prediction_{end}" for end in (known if named else range(outputs[0]))]
     predict = model.predict if hasattr(model, "predict") else model.density
     if not hasattr(model, "predict"):
         names = ["density"]
@@ -138,7 +141,10 @@ def _write(
                 continue
             X = points_from_angles(options.euler, piece)
             X = pd.DataFrame(X, columns=labels) if hasattr(model, "feature_names_in_") else X
-            mean, std = predict(X, return_std=True) if options.std else (predict(X), None)
+            if local:
+                mean, std = local_predictions(model, piece, X, options.std)
+            else:
+                mean, std = predict(X, return_std=True) if options.std else (predict(X), None)
             frame = pd.DataFrame(mean.reshape(len(piece), -1), columns=names)
             if std is not None:
                 frame[[name.replace("prediction", "std", 1) for name in names]] = std.reshape(len(piece), -1)

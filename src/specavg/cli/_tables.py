@@ -19,6 +19,7 @@ from specavg._arrays import Array
 from specavg._atomic import is_pipe
 from specavg._config import settings
 from specavg.cli._euler_columns import point_width, points_from_angles
+from specavg.cli._local_vectors import vectors_from_local
 from specavg.cli._user_error import UserError
 from specavg.data._given_data import is_number
 from specavg.data._streaming import Stream
@@ -249,7 +250,7 @@ def _listed(names: Sequence[str]) -> str:
 
 @final
 class TableStream(Stream):
-    """A table as a stream for estimators, with a call after each piece."""
+    """A table as a stream for estimators, with a call after each piece; `local`: targets go to the east and north."""
 
     def __init__(
         self,
@@ -259,21 +260,24 @@ class TableStream(Stream):
         done: Callable[[int], None],
         weights: str | None = None,
         euler: str | None = None,
+        *,
+        local: bool = False,
     ) -> None:
         self.rows = table.rows
         if self.rows == 0:
             raise UserError(f"{table.path} has no rows")
         self.n_features = len(features) if euler is None else point_width(euler)
         self.feature_names = features if euler is None else None  # what angles are turned into has no names
-        self.outputs = () if len(targets) <= 1 else (len(targets),)
+        self.outputs = () if len(targets) <= 1 else (3 if local else len(targets),)
         self._table, self._features, self._targets, self._done, self._euler = table, features, targets, done, euler
-        self._weights = [] if weights is None else [weights]
+        self._weights, self._local = [] if weights is None else [weights], local
 
     def chunks(self) -> Iterator[tuple[Array, ...]]:
         """X, Y where there are targets, and weights where a column has them, piece by piece."""
         start, seen, end = len(self._features), 0, len(self._features) + len(self._targets)
         for piece in self._table.pieces([*self._features, *self._targets, *self._weights]):
             X, Y = points_from_angles(self._euler, piece[:, :start]), piece[:, start:end]
+            Y = vectors_from_local(piece[:, :start], Y) if self._local else Y
             negative = np.flatnonzero(piece[:, end:] < 0)
             if len(negative):
                 raise UserError(f"{self._table.path}: the weight in row {seen + int(negative[0]) + 1} is negative")

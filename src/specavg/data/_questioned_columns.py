@@ -40,10 +40,6 @@ UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of th
 # at 5, 27 % at 10 and at 15 (hours beside days of the year), and 0.002 % at 1.
 _UNLIKE_LENGTHS = 6.0
 _RESOLVED = 3  # the frequency from which on nobody is asked: the same target has 99.5 % of its variance below it
-_FRACTIONS = (
-    "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
-    "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
-)
 
 
 def column_kinds(X: Any) -> list[Any]:
@@ -110,8 +106,7 @@ def question_unit(space: Space, points: Array) -> bool:
     advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
     if not np.isclose(side, 2 * np.pi):
         advice = "Give the space the period of the data (for instance period=360 for degrees)"
-    if space.lattice is not None:
-        advice = _FRACTIONS
+    advice = _fractions(space, column) or advice
     warnings.warn(
         f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
         f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. Values that "
@@ -168,7 +163,7 @@ def question_wrapping(space: Space, points: Array, error: float | None) -> None:
     if error is not None:
         poor = f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y)"
     advice = "Give the space the period of the data. If these are not angles, rescale the column to less than a period"
-    advice = f"{advice}, or use sa.Interval; do not standardise angles" if space.lattice is None else _FRACTIONS
+    advice = _fractions(space, column) or f"{advice}, or use sa.Interval; do not standardise angles"
     warnings.warn(
         f"{poor}, and column {column} of X spans {spans[column]:.3g} periods of {space!r}: values that differ by a "
         f"period are the same point. {advice}.",
@@ -239,10 +234,30 @@ def _has_mirrors(space: Space, group: Group | None) -> bool:
 
 def _many_periods(space: Space) -> Array:
     """How many periods of each column nobody is thought to mean, whatever the fit."""  # (n_features,)
-    if space.lattice is not None:
-        return np.full(space.n_features, _MANY_CELLS)
     angles = np.isclose(space.column_periods[:, None], [2.0, np.pi, 2 * np.pi], rtol=1e-3).any(axis=1)  # 6.28 is 2π
-    return np.where(angles, _MANY_PERIODS, np.inf)
+    fractional = [bool(lattice) for _, lattice in _lattices(space)]
+    return np.where(fractional, _MANY_CELLS, np.where(angles, _MANY_PERIODS, np.inf))
+
+
+def _lattices(space: Space, name: str = "space", start: int = 0) -> list[tuple[str, str]]:
+    """For each column the columns of its copy or factor, and where its lattice is found; empty where it has none."""
+    if isinstance(space, Power):
+        starts = range(start, start + space.n_features, space.base.n_features)
+        return [one for first in starts for one in _lattices(space.base, f"{name}.base", first)]
+    if isinstance(space, Product):
+        starts = np.cumsum([start, *(factor.n_features for factor in space.factors)]).tolist()
+        factors = zip(space.factors, starts, strict=False)
+        return [one for i, (M, first) in enumerate(factors) for one in _lattices(M, f"{name}.factors[{i}]", first)]
+    columns = "X" if name == "space" else f"X[:, {start}:{start + space.n_features}]"
+    return space.n_features * [(columns, "" if space.lattice is None else f"{name}.lattice")]
+
+
+def _fractions(space: Space, column: int) -> str:
+    """How a column becomes a fractional coordinate, for messages; empty where it is none."""
+    columns, lattice = _lattices(space)[column]
+    made = f"{columns} @ np.linalg.inv({lattice})"
+    text = f"Points are fractional coordinates: {made} makes them of Cartesian ones, and {made} / (2 * np.pi) of wave "
+    return f"{text}vectors with their 2π" if lattice else ""
 
 
 def question_order(space: Space, names: list[str]) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from specavg._config import human_size
 from specavg.data._questioned_columns import ROWS_TO_JUDGE, UNEXPLAINED, users_line
-from specavg.groups import Group, Representation, representation
+from specavg.groups import Group, Representation
 from specavg.invariants import InvariantBasis
 from specavg.invariants._basis_table import BasisTable
+from specavg.invariants._output_on_space import output_representation
 from specavg.spaces import Power, Product, Space
 
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
@@ -43,7 +44,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         return False
     space, group = basis.space, basis.group
     try:
-        vector = representation(group, "vector", lattice=space.lattice)
+        vector = output_representation(space, group, "vector")
     except ValueError:  # no single matrix moves a vector here
         return False
     moves = vector.dim == outputs[0] and not vector.is_trivial

@@ -165,11 +165,11 @@ def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Iso
     """The matrix ρ(g) by which the outputs of an equivariant model move; None where they do not."""
     if getattr(basis, "output", None) is None or basis.output.is_trivial:
         return None
-    from specavg.invariants._equivariant_basis import output_representation
+    from specavg.invariants._output_on_space import output_representation
 
     output = model.output
     if not isinstance(output, Representation):  # a named kind is known for every isometry
-        return lambda g: output_representation(space, Group([g]), output).images[0].matrix
+        return lambda g: output_representation(space, Group([g]), output, among=group).images[0].matrix
     if output.group != group or not group.is_finite or group_order(group) > SMALL_GROUP:
         raise ValueError(
             "the representation of this model is known by its generators: the discrepancy needs their group, finite "

@@ -23,7 +23,8 @@ from specavg.estimators._vector_data import VectorData, VectorLevels, moment_pro
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
-from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
+from specavg.invariants._equivariant_basis import built_equivariant_basis
+from specavg.invariants._output_on_space import output_representation
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
@@ -38,6 +39,10 @@ _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 # Of the length of all targets: pure noise has 0.58 along x, components along east and north taken for others about as
 # much, and a field with a tenth of noise 0.06.
 _LOST = 0.4
+_ALONG_AXES = (  # what winds are given as, for messages
+    "the components of each vector along the axes of R³, not along east, north and up: u·east + v·north, with "
+    "east, north = spaces.east_and_north(lonlat)"
+)
 
 
 class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
@@ -170,7 +175,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if targets.shape[1] != smallest.n_outputs:
             raise ValueError(
                 f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: "
-                f"give y of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
+                f"give y of shape (n, {smallest.n_outputs}){self._hint(smallest, targets.shape[1])}"
             )
         self._question_parts(smallest, points, targets)
         data = VectorData.of(smallest, points, targets, weights)
@@ -201,14 +206,18 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         lost = float(np.linalg.norm(whole - basis.possible(points, whole))) / (float(np.linalg.norm(whole)) or 1.0)
         if lost > _LOST:
             warnings.warn(
-                f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give the "
-                "components of each vector along the axes of R³, not along east, north and up: u·east + v·north.",
+                f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give "
+                f"{_ALONG_AXES}.",
                 stacklevel=users_line(),
             )
 
     def _tensor_hint(self) -> str:
         hint = tensor_hint(self.output)
         return f". {hint}" if hint else ""
+
+    def _hint(self, basis: EquivariantBasis, columns: int) -> str:
+        """What may be the matter with another number of columns, for messages."""
+        return f". Give {_ALONG_AXES}" if basis.output.tangent and columns == 2 else self._tensor_hint()
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
         output = output_representation(space, group, self.output)

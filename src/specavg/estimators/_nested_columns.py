@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.data._checked_samples import checked_chunks
-from specavg.estimators._affordable_eigenspaces import known_rows
+from specavg.estimators._affordable_eigenspaces import bearable, known_rows
 from specavg.estimators._finer_detail import order_compared
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, fixed_space, invariant_basis
@@ -50,6 +50,8 @@ class Columns:
         beyond = np.flatnonzero(np.repeat(other, [row.invariant_dim for row in further.table]))
         levels = further.eigenvalues[beyond]
         room = min(_MAX_INVARIANT, int(known_rows(rows) / 4)) - (further.dim - len(beyond))
+        if rows is not None:  # so few that `max_dim` leaves no room for a quarter of them
+            room = min(room, bearable(rows) - 1 - sum(V.dim for V in eigenspaces))
         if max(room, 0) < len(beyond):  # whole eigenspaces only: no generator is to be favoured
             beyond = beyond[levels < levels[max(room, 0)] * (1 - 1e-9)]
         if not len(beyond):

@@ -17,6 +17,7 @@ from specavg.data._questioned_columns import question_wrapping
 from specavg.estimators._affordable_eigenspaces import (
     FEWEST,
     MAX_FUNCTIONS,
+    OR_SMALLER,
     affordable_eigenspaces,
     enough_rows,
     most_functions,
@@ -38,7 +39,7 @@ from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Eigenspace, Space
 
 _LEVEL = 0.05  # how often `seen` is true of pure noise
-_UNKNOWN_ROWS = "a list of chunks: an iterator does not tell how many rows will come, and many were expected"
+_UNKNOWN_ROWS = ", or a list of chunks: an iterator does not tell how many rows will come, and many were expected"
 
 
 def symmetry_test(
@@ -58,7 +59,7 @@ def symmetry_test(
     and of finer ones in which the data have more than chance gives. The null hypothesis is that y = f(x) + noise with
     f invariant and the noise independent from row to row, of mean zero and any size. Invariant functions of other
     eigenspaces are fitted in both models, so that they are not mistaken for noise: a quarter as many as there are
-    samples, up to 300, if there are so many among the first 5000 functions.
+    samples, up to 300, if there are so many among the first 5000 functions, and fewer where `max_dim` leaves less room.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def symmetry_test(
             evaluate, pieces, chunks = np.asarray, iter, [_at_places(space, place, columns.evaluate, *chunks[0])]
         models = Models(evaluate, columns.pieces(chunks, ask=True) if y is None else pieces(chunks))
         which = f"{len(columns.beyond)} of them invariant ones beyond max_dim"
-        require_rows(models.count, columns.size, which, _UNKNOWN_ROWS if rows is None else "a smaller max_dim")
+        require_rows(models.count, columns.size, which, _UNKNOWN_ROWS if rows is None else OR_SMALLER)
         parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
         alone = len(parts_of_group) == 1  # then the group is its one part
         spans = [columns.span(group), *(() if alone else map(columns.span, parts_of_group))]

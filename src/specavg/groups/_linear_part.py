@@ -58,6 +58,12 @@ def linear_part(g: Isometry, lattice: ArrayLike | None = None) -> Linear:
         return g
     if isinstance(g, SignedPermutation | Affine):
         return _cartesian(g, lattice)
+    if isinstance(g, Orthogonal):
+        raise ValueError(
+            f"{g!r} moves Cartesian coordinates, and a lattice is for maps of fractional ones. Leave out lattice=. "
+            "Where one factor of a product has a lattice and another has none, name the output ('vector') to "
+            "equivariant_basis or EquivariantKernelRidge: their space knows the lattice of each factor"
+        )
     raise ValueError(f"{g!r} has no linear part that is known here: give groups.Representation(group, images)")
 
 

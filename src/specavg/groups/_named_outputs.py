@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable
+from functools import partial, reduce
 from operator import add
 
 import numpy as np
@@ -42,7 +43,8 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
         (fermionic) functions. Beside maps of the copies themselves, as in ``joined(diagonal(G, m), symmetric(m))``,
         permutations move no outputs; for antisymmetric functions give a `Representation` with −1 for each odd one.
     lattice : array_like of shape (d, d), optional
-        Lattice vectors as rows, where the group acts on fractional coordinates.
+        Lattice vectors as rows, where the group acts on fractional coordinates, on all copies and factors alike.
+        Where factors differ in that, name the output to `equivariant_basis` or an estimator: their space knows.
 
     Returns
     -------
@@ -55,6 +57,13 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
     >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji", "vector + scalar")]
     [1, 3, 6, 4]
     """
+    return representation_by(group, output, partial(linear_part, lattice=lattice))
+
+
+def representation_by(
+    group: Group, output: str | Representation, moved: Callable[[Isometry], Linear]
+) -> Representation:
+    """How a group moves outputs of a named kind, where `moved` tells by which matrix an element moves vectors."""
     if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
     if isinstance(output, Representation):
@@ -62,14 +71,14 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
             raise ValueError(f"the representation is one of {output.group!r}; the group here is {group!r}")
         return output
     if output in tuple(TANGENT_KINDS):  # of what is no text, `output_kind` tells
-        rho = representation(group, TANGENT_KINDS[output], lattice=lattice)
+        rho = representation_by(group, TANGENT_KINDS[output], moved)
         return Representation._built(group, rho.images, rho.field_images, rho.dim, tangent=True)  # pyright: ignore[reportPrivateUsage]
     if isinstance(output, str) and " + " in output:  # pyright: ignore[reportUnnecessaryIsInstance]
-        return reduce(add, (representation(group, part.strip(), lattice=lattice) for part in output.split(" + ")))
+        return reduce(add, (representation_by(group, part.strip(), moved) for part in output.split(" + ")))
     axial, equations = output_kind(output)
-    images = [_image(g, axial, equations, lattice) for g in group.generators]
+    images = [_image(g, axial, equations, moved) for g in group.generators]
     velocities = [_field_image(field, equations) for field in group.fields]
-    known = [*images, *velocities] or [_image(group.identity, axial, equations, lattice)]
+    known = [*images, *velocities] or [_image(group.identity, axial, equations, moved)]
     return Representation._built(group, images, velocities, known[0].size)  # pyright: ignore[reportPrivateUsage]
 
 
@@ -95,11 +104,11 @@ def output_kind(output: str) -> tuple[bool, str]:
     return axial, equations
 
 
-def _image(g: Isometry, axial: bool, equations: str, lattice: ArrayLike | None) -> Linear:
+def _image(g: Isometry, axial: bool, equations: str, moved: Callable[[Isometry], Linear]) -> Linear:
     sign = determinant(g) if axial else 1
     if not equations:
         return SignedPermutation((0,), (sign,))
-    part = linear_part(g, lattice)
+    part = moved(g)
     return index_symmetry(equations, part.size).moved(part, sign)
 
 

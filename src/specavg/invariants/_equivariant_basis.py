@@ -14,16 +14,14 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.functions._tangent_fields import Projection, TangentFields
 from specavg.functions._vector_functions import Summand, VectorFunctions
-from specavg.groups import Group, Representation, representation
-from specavg.groups._tangent_vectors import TANGENT_KINDS
+from specavg.groups import Group, Representation
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._exact_elements import CanonicalElements, ExactElements, SortingElements
+from specavg.invariants._output_on_space import output_representation
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution, carriers, eigenspace_below, vector_functions_of
-from specavg.isometries import Factors
-from specavg.isometries.fields import FactorsField
-from specavg.spaces import Product, Space, Sphere, Torus
+from specavg.spaces import Space, Sphere
 from specavg.spaces._order_of_functions import Order
 
 
@@ -194,7 +192,8 @@ def equivariant_basis(
         The trivial group if None.
     output : str or Representation
         How the group moves the outputs: "scalar", "pseudoscalar" (det g), "vector" (the matrix of g), "axial vector"
-        (det g times it), a tensor by its index symmetries such as "ij=ji", or a `groups.Representation`. On
+        (det g times it), a tensor by its index symmetries such as "ij=ji", or a `groups.Representation`. Vectors and
+        tensors have Cartesian components where points have fractional coordinates of a lattice. On
         `Sphere(3)` also "tangent vector" and "axial tangent vector": fields F(x) orthogonal to x, made from gradients
         ∇f and turned gradients x × ∇g of functions f and g.
     max_eigenvalue, max_dim, max_invariant_dim : float, optional
@@ -223,49 +222,6 @@ def equivariant_basis(
     given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
     group, cutoff, chosen = checked_request(space, group, given, order)
     return built_equivariant_basis(space, output_representation(space, group, output), cutoff, chosen, solver, inf)
-
-
-def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
-    """The representation that `output` means for a group on a space.
-
-    Vectors on a lattice have Cartesian components. Where one factor of a product moves, they are vectors of that one.
-    """
-    tangent = output.tangent if isinstance(output, Representation) else output in tuple(TANGENT_KINDS)
-    if tangent and space != Sphere(3):
-        raise ValueError(f"tangent vector fields are known on Sphere(3), not on {space!r}. {_instead(space)}")
-    i = _moving_factor(group) if isinstance(space, Product) and isinstance(output, str) else None
-    if i is None or not isinstance(space, Product):
-        return representation(group, output, lattice=space.lattice)
-    generators: list[Any] = [*group.generators, *group.fields]
-    parts = [g.parts[i] for g in generators]
-    alone = Group(parts[: len(group.generators)], parts[len(group.generators) :])
-    rho = representation(alone, output, lattice=space.factors[i].lattice)
-    return Representation(group, rho.images, rho.field_images)
-
-
-def _moving_factor(group: Group) -> int | None:
-    """The one factor that a group of maps factor by factor moves; None where several move, or none."""
-    if not all(isinstance(g, Factors | FactorsField) for g in (*group.generators, *group.fields)):
-        return None
-    maps: list[Any] = [g.parts for g in group.generators if isinstance(g, Factors)]
-    fields = [f.parts for f in group.fields if isinstance(f, FactorsField)]
-    moving = {i for parts in maps for i, part in enumerate(parts) if not part.is_identity}
-    moving |= {i for parts in fields for i, part in enumerate(parts) if part is not None and not part.is_zero}
-    return moving.pop() if len(moving) == 1 else None
-
-
-def _instead(space: Space) -> str:
-    """Advice for an error: the output to use on spaces without tangent vectors."""
-    if isinstance(space, Torus):
-        return "On a torus every vector is tangent: use 'vector'"
-    if space == Sphere(2):
-        return "On a circle a tangent vector is one number, its component along (−y, x): use 'pseudoscalar'"
-    if isinstance(space, Sphere):
-        return (
-            "In more dimensions fields without divergence are no turned gradients of a function: use 'vector', and "
-            "take the part along x off its predictions"
-        )
-    return "Use 'vector'"
 
 
 def _functions_of(solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:

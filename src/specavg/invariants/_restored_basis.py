@@ -13,7 +13,8 @@ from specavg.invariants._acting_group import check_group
 from specavg.invariants._basis import InvariantBasis
 from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._building import BYTES_PER_FUNCTION
-from specavg.invariants._equivariant_basis import EquivariantBasis, output_representation
+from specavg.invariants._equivariant_basis import EquivariantBasis
+from specavg.invariants._output_on_space import output_representation
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution, carriers
 from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError

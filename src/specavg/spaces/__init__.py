@@ -2,7 +2,7 @@
 
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._interval import Interval
-from specavg.spaces._lonlat import directions_from_lonlat, lonlat_from_directions
+from specavg.spaces._lonlat import directions_from_lonlat, east_and_north, lonlat_from_directions
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
 from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions, rotations_from_scipy
@@ -24,6 +24,7 @@ __all__ = [
     "Torus",
     "default_space",
     "directions_from_lonlat",
+    "east_and_north",
     "lonlat_from_directions",
     "rotations_from_bunge",
     "rotations_from_quaternions",

@@ -1,6 +1,8 @@
-"""Places on a globe: longitude and latitude as points of `Sphere(3)`, and back."""
+"""Places on a globe: longitude and latitude as points of `Sphere(3)`, and back; east and north there."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,6 +10,8 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 
 _BEYOND = 1e-9  # of a right angle: latitudes of poles that were converted between units are off by 1e-16
+_ROWS_TO_JUDGE = 10  # fewer places may well lie within six degrees of each other near 0° N 0° E
+_PI = np.pi * 1.001  # the largest number that is taken for π: three digits of it may be rounded up
 
 
 def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
@@ -20,7 +24,8 @@ def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
     lonlat : array-like of shape (n, 2)
         Longitude (to the east) and latitude (to the north) in each row, in this order; longitudes wrap.
     degrees : bool, default True
-        Angles are in degrees; False for radians.
+        Angles are in degrees; False for radians. Ten and more places in degrees that could all be radians are
+        questioned.
 
     Returns
     -------
@@ -33,28 +38,41 @@ def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    angles = np.asarray(lonlat, dtype=float)
-    if angles.ndim != 2 or angles.shape[1] != 2:
-        raise ValueError(f"places have shape (n, 2): longitude and latitude in each row; got {angles.shape}")
-    bad = ~np.isfinite(angles).all(axis=1)
-    if bad.any():
-        raise ValueError(f"{int(bad.sum())} of {len(angles)} places have NaN or infinity (first: row {bad.argmax()})")
-    right = 90.0 if degrees else np.pi / 2
-    beyond = np.abs(angles) > right * (1 + _BEYOND)
-    if beyond[:, 1].any():
-        row, unit = int(beyond[:, 1].argmax()), "degrees" if degrees else "radians"
-        advice = "Is the second column the latitude, and is it in this unit?"
-        if not beyond[:, 0].any():
-            advice = "The first column could be latitudes: X[:, ::-1] exchanges the columns"
-        elif not degrees and np.abs(angles[:, 1]).max() <= 90:
-            advice = "They could be degrees: leave out degrees=False"
-        raise ValueError(
-            f"latitudes lie between −{right:.6g} and {right:.6g} {unit}; {int(beyond[:, 1].sum())} of {len(angles)} do "
-            f"not, the first of them {angles[row, 1]:.6g} in row {row}. {advice}"
-        )
-    longitude, latitude = (np.deg2rad(angles) if degrees else angles).T
+    longitude, latitude = _radians(lonlat, degrees)
+    if degrees:
+        _question_degrees(np.asarray(lonlat, dtype=float))
     flat = np.cos(latitude)
     return np.stack([flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)], axis=1)
+
+
+def east_and_north(lonlat: ArrayLike, *, degrees: bool = True) -> tuple[Array, Array]:
+    """Unit vectors to the east and to the north at places on a globe, along the axes of `directions_from_lonlat`.
+
+    A wind of u to the east and v to the north is ``u[:, None] * east + v[:, None] * north``, as
+    `EquivariantKernelRidge` takes tangent vectors; of its predictions F, ``(F * east).sum(axis=1)`` is u. At a pole
+    they are those at the end of the meridian of the given longitude.
+
+    Parameters
+    ----------
+    lonlat : array-like of shape (n, 2)
+        Longitude (to the east) and latitude (to the north) in each row, in this order.
+    degrees : bool, default True
+        Angles are in degrees; False for radians.
+
+    Returns
+    -------
+    east, north : ndarray of shape (n, 3)
+
+    Examples
+    --------
+    >>> east, north = east_and_north([[90.0, 0.0]])
+    >>> east.round(12) + 0.0, north.round(12) + 0.0
+    (array([[-1.,  0.,  0.]]), array([[0., 0., 1.]]))
+    """
+    longitude, latitude = _radians(lonlat, degrees)
+    cosine, sine, up = np.cos(longitude), np.sin(longitude), np.sin(latitude)
+    east = np.stack([-sine, cosine, np.zeros(len(sine))], axis=1)
+    return east, np.stack([-up * cosine, -up * sine, np.cos(latitude)], axis=1)
 
 
 def lonlat_from_directions(X: ArrayLike, *, degrees: bool = True) -> Array:
@@ -82,3 +100,41 @@ def lonlat_from_directions(X: ArrayLike, *, degrees: bool = True) -> Array:
     x, y, z = vectors.T
     angles = np.stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))], axis=1)
     return np.rad2deg(angles) if degrees else angles
+
+
+def _radians(lonlat: ArrayLike, degrees: bool) -> Array:
+    """Longitudes and latitudes in radians; an error where they are none."""  # (n, 2) -> (2, n)
+    angles = np.asarray(lonlat, dtype=float)
+    if angles.ndim != 2 or angles.shape[1] != 2:
+        raise ValueError(f"places have shape (n, 2): longitude and latitude in each row; got {angles.shape}")
+    bad = ~np.isfinite(angles).all(axis=1)
+    if bad.any():
+        raise ValueError(f"{int(bad.sum())} of {len(angles)} places have NaN or infinity (first: row {bad.argmax()})")
+    right = 90.0 if degrees else np.pi / 2
+    beyond = np.abs(angles) > right * (1 + _BEYOND)
+    if beyond[:, 1].any():
+        row, unit = int(beyond[:, 1].argmax()), "degrees" if degrees else "radians"
+        advice = "Is the second column the latitude, and is it in this unit?"
+        if not beyond[:, 0].any():
+            advice = "The first column could be latitudes: X[:, ::-1] exchanges the columns"
+        elif not degrees and np.abs(angles[:, 1]).max() <= 90:
+            advice = "They could be degrees: leave out degrees=False"
+        raise ValueError(
+            f"latitudes lie between −{right:.6g} and {right:.6g} {unit}; {int(beyond[:, 1].sum())} of {len(angles)} do "
+            f"not, the first of them {angles[row, 1]:.6g} in row {row}. {advice}"
+        )
+    return (np.deg2rad(angles) if degrees else angles).T
+
+
+def _question_degrees(angles: Array) -> None:
+    """Warn where angles that are taken for degrees could all be radians."""
+    if len(angles) < _ROWS_TO_JUDGE or np.abs(angles[:, 1]).max() > _PI / 2:
+        return
+    least, most = float(angles[:, 0].min()), float(angles[:, 0].max())
+    if max(-least, most) <= _PI or (least >= 0 and most <= 2 * _PI):
+        warnings.warn(
+            f"longitudes go from {least:.4g} to {most:.4g} and latitudes from {angles[:, 1].min():.4g} to "
+            f"{angles[:, 1].max():.4g}, and are taken for degrees: a small patch of the globe. For radians pass "
+            "degrees=False.",
+            stacklevel=3,
+        )
