@@ -193,6 +193,10 @@ class Torus(Space):
     def unlike_parts(self) -> int:
         return max(1, len(self._directions))
 
+    @property
+    def has_own_units(self) -> bool:
+        return self.lattice is None and self.unlike_parts > 1
+
     def in_units_of(self, order: ByType) -> Torus:
         """The torus of the same functions whose Laplacian has the values of `order` as its eigenvalues."""
         if order not in self._other_units:
