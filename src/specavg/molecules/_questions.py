@@ -69,8 +69,10 @@ def question_rigid_part(positions: Array, forces: Array) -> bool:
     return bool(found)
 
 
-def question_like_atoms(error: float, spread: float, pairs: Callable[[], float], without: Callable[[], float]) -> None:
-    """Warn where energies depend on which of several like atoms is where.
+def question_like_atoms(
+    error: float, spread: float, pairs: Callable[[], float], without: Callable[[], float], *, degree_is_given: bool
+) -> None:
+    """Warn where energies depend on which of several like atoms is where, or a degree that was given is too low.
 
     Parameters
     ----------
@@ -83,7 +85,18 @@ def question_like_atoms(error: float, spread: float, pairs: Callable[[], float],
     if not spread > 0 or not error > POOR * spread:
         return
     other = without()
-    if other < FAR_BETTER * error and other < FAR_BETTER * pairs():
+    if not other < FAR_BETTER * error:
+        return
+    exchanged = pairs()
+    if exchanged <= POOR * spread:  # the exchange is no reason for a poor fit: two tiny errors say nothing of it
+        if degree_is_given:
+            warnings.warn(
+                f"the degree is too low: the error of energies at geometries left out is {error:.3g}, and "
+                f"{exchanged:.3g} in a fit of pairs of atoms up to degree 4. Give a higher one, or leave it out: the "
+                "data then choose it.",
+                stacklevel=3,
+            )
+    elif other < FAR_BETTER * exchanged:
         warnings.warn(
             f"the error of energies at geometries left out is {error:.3g}, and {other:.3g} in a fit of pairs of atoms "
             "in which none change places: the energies seem to depend on which of several like atoms is where. Give "
