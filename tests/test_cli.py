@@ -185,6 +185,12 @@ def test_a_potential_predicts_energies_of_a_table(capsys, tmp_path):
     assert (code, "--lonlat is for angles" in problem) == (2, True)
 
 
+def test_files_of_another_kind_are_named(capsys):
+    for options in (("--space", "torus:2", "--group", "g.yaml"), ("--space", "s.txt")):
+        code, _, problem = run(capsys, "info", *options, "--max-dim", "5")
+        assert (code, "files of spaces and groups are .toml or .json" in problem) == (2, True)
+
+
 def test_info_forecasts_without_solving(capsys):
     code, out, _ = run(capsys, "info", "--space", "sphere:9", "--max-dim", "1e6", "--plan")
     assert code == 0

@@ -154,7 +154,7 @@ def test_complex_numbers_are_refused(name):
 
 @pytest.mark.parametrize("degree", [True, {2: True}])
 def test_a_truth_value_is_no_degree(degree):
-    with pytest.raises(ValueError, match="degree must be at least 1, .* a whole number"):
+    with pytest.raises(ValueError, match=r"degree must be at least 1, .* a whole number"):
         InvariantPotential(SYMBOLS, degree=degree).fit(*water(20, 3))
 
 

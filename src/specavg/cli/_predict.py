@@ -1,8 +1,8 @@
 """Predict with a saved model for every row of a table.
 
 Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with. A
-density is relative to uniform points. A potential of a molecule takes x, y and z of each atom, atom by atom, and predicts
-energies. Euler angles are taken as those that the model was fitted with.
+density is relative to uniform points. A potential of a molecule takes x, y and z of each atom, atom by atom, and
+predicts energies. Euler angles are taken as those that the model was fitted with.
 
 For example:
   specavg predict model.specavg new.parquet -o predictions.parquet

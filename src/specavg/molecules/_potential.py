@@ -143,10 +143,10 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         Parameters
         ----------
         R : array-like of shape (n, N, 3)
-            Positions of the atoms, or ``Atoms`` of ASE, in a list or as ``ase.io.iread`` gives them. A molecule that a periodic cell cuts apart is made
-            whole. A geometry that occurs several times counts once, with the mean of its energies and forces: leaving
-            out one of two equal ones says nothing. Without forces this holds for turned ones too, and for those in
-            which like atoms have changed places.
+            Positions of the atoms, or ``Atoms`` of ASE, in a list or as ``ase.io.iread`` gives them. A molecule that a
+            periodic cell cuts apart is made whole. A geometry that occurs several times counts once, with the mean of
+            its energies and forces: leaving out one of two equal ones says nothing. Without forces this holds for
+            turned ones too, and for those in which like atoms have changed places.
         E : array-like of shape (n,), optional
             Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With forces alone,
             ``fit(R, None, forces)`` or held by calculators without energies, the mean energy of the geometries is set
