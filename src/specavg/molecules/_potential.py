@@ -207,8 +207,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         ask.question_errors(found, energies, given, unit, known=wrong)
         if any(len(c) > 1 for c in classes) and not alone and not wrong and self.degree != _PAIRS:
             pairs = (partial(self._error_of_pairs, data, like) for like in (self.interchangeable, []))
-            spread, is_given = unit * float(energies.std()), self.degree is not None
-            ask.question_like_atoms(self.energy_error_, spread, *pairs, degree_is_given=is_given)
+            ask.question_like_atoms(self.energy_error_, unit * float(energies.std()), *pairs)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with

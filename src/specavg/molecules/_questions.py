@@ -17,9 +17,6 @@ from specavg.molecules._elements import RADII
 _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of energies has a sign
 _RIGID = 0.1  # of the size of forces: the part that moves whole molecules; grids of programs leave about 0.01
 _UNEXPLAINED = 0.9  # error of forces over their size: four fifths of their squares are then unexplained
-# Error in standard deviations of energies, from which on a degree that was given is called too low: water has 0.14 to
-# 0.6 with degree 2, and 0.01 to 0.2 with degree 3, which may be wanted.
-_TOO_LOW = 0.1
 _FAR_OUT = 20.0  # median errors: of 10^9 normal errors none is so large
 _FEW_GEOMETRIES = 30  # fewer are told that they explain nothing if their mean predicts better; `question_fit` asks more
 _FEWEST = 10  # geometries, of which a median and a size of errors say something
@@ -72,10 +69,8 @@ def question_rigid_part(positions: Array, forces: Array) -> bool:
     return bool(found)
 
 
-def question_like_atoms(
-    error: float, spread: float, pairs: Callable[[], float], without: Callable[[], float], *, degree_is_given: bool
-) -> None:
-    """Warn where energies depend on which of several like atoms is where, or a degree that was given is too low.
+def question_like_atoms(error: float, spread: float, pairs: Callable[[], float], without: Callable[[], float]) -> None:
+    """Warn where energies depend on which of several like atoms is where.
 
     Parameters
     ----------
@@ -90,16 +85,8 @@ def question_like_atoms(
     other = without()
     if not other < FAR_BETTER * error:
         return
-    exchanged = pairs()
-    if exchanged <= POOR * spread:  # the exchange is no reason for a poor fit: two tiny errors say nothing of it
-        if degree_is_given and error > _TOO_LOW * spread:
-            warnings.warn(
-                f"the degree is too low: the error of energies at geometries left out is {error:.3g}, and "
-                f"{exchanged:.3g} in a fit of pairs of atoms up to degree 4. Give a higher one, or leave it out: the "
-                "data then choose it.",
-                stacklevel=3,
-            )
-    elif other < FAR_BETTER * exchanged:
+    exchanged = pairs()  # where it is small, the exchange is no reason for a poor fit: two tiny errors say nothing
+    if exchanged > POOR * spread and other < FAR_BETTER * exchanged:
         warnings.warn(
             f"the error of energies at geometries left out is {error:.3g}, and {other:.3g} in a fit of pairs of atoms "
             "in which none change places: the energies seem to depend on which of several like atoms is where. Give "
