@@ -169,6 +169,28 @@ def test_info_describes_saved_models(capsys, tmp_path):
     assert (code, "there is no such file" in problem) == (1, True)
 
 
+def test_a_potential_predicts_energies_of_a_table(capsys, tmp_path):
+    R = np.eye(3) + 0.1 * np.random.default_rng(0).normal(size=(30, 3, 3))
+    model = sa.InvariantPotential(["O", "H", "H"]).fit(R, np.linalg.norm(R[:, 1] - R[:, 2], axis=1))
+    path, table = str(tmp_path / "water.specavg"), str(tmp_path / "r.parquet")
+    model.save(path)
+    pd.DataFrame(R.reshape(-1, 9), columns=list("abcdefghi")).to_parquet(table)
+    assert "takes       9 columns: x, y and z of each atom" in run(capsys, "info", path)[1]
+    code, _, problem = run(capsys, "predict", path, table, "--std", "-o", str(tmp_path / "p.parquet"))
+    assert (code, problem) == (0, "")
+    np.testing.assert_array_equal(pd.read_parquet(tmp_path / "p.parquet").T, model.predict(R, return_std=True))
+    code, _, problem = run(capsys, "predict", path, table, "--features", "a,b,c")
+    assert (code, "was fitted on 9 columns, but" in problem) == (1, True)
+    code, _, problem = run(capsys, "predict", path, table, "--lonlat")
+    assert (code, "--lonlat is for angles" in problem) == (2, True)
+
+
+def test_files_of_another_kind_are_named(capsys):
+    for options in (("--space", "torus:2", "--group", "g.yaml"), ("--space", "s.txt")):
+        code, _, problem = run(capsys, "info", *options, "--max-dim", "5")
+        assert (code, "files of spaces and groups are .toml or .json" in problem) == (2, True)
+
+
 def test_info_forecasts_without_solving(capsys):
     code, out, _ = run(capsys, "info", "--space", "sphere:9", "--max-dim", "1e6", "--plan")
     assert code == 0

@@ -769,3 +769,14 @@ def test_pure_noise_is_not_said_to_allow_one_symmetry():
     assert text.startswith("No function is seen: ")
     assert text.count("No function is seen") == 1
     assert "The data allow" not in text
+
+
+@pytest.mark.parametrize("noise, doubted", [(0.0, False), (0.1, True)])
+def test_finer_detail_is_doubted_where_something_is_left_that_it_could_explain(noise, doubted):
+    space = sa.Torus(2, period=360)
+    group = sa.Group([sa.isometries.shift(degrees=[120, 0]), sa.isometries.permutation([1, 0])])
+    X = space.sample(200, random_state=0)
+    y = np.cos(np.deg2rad(3 * X)).sum(axis=1) + 0.2 * np.prod(np.sin(np.deg2rad(3 * X)), axis=1)
+    found = sa.discover_symmetry(X, y + noise * np.random.default_rng(0).normal(size=200), space, group)
+    assert found.group.order == 18
+    assert any("finest functions" in note for note in found.notes) == doubted

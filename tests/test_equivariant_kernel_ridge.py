@@ -526,3 +526,16 @@ def test_vectors_of_two_factors_that_move_are_refused():
     group = groups.direct_product(groups.point_group("C3"), groups.point_group("C2"))
     with pytest.raises(ValueError, match="no single matrix moves a vector"):
         sa.equivariant_basis(space, group, "vector", max_eigenvalue=4)
+
+
+def test_one_output_may_be_a_column():
+    """Warnings are errors here: scikit-learn's, of a column where a row was expected, was one."""
+    space, group = sa.Torus(2), groups.symmetric(2)
+    X = space.sample(40, random_state=0)
+    y = np.sin(np.pi * X) @ [1, -1]
+    turned = groups.Representation(group, [-np.eye(1)])
+    for output in ("pseudoscalar", turned):
+        model = sa.EquivariantKernelRidge(space, group, output).fit(X, y[:, None])
+        assert model.predict(X).shape == (40, 1)
+        flat = sa.EquivariantKernelRidge(space, group, output).fit(X, y)
+        np.testing.assert_array_equal(flat.predict(X), model.predict(X)[:, 0])

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import specavg as sa
 from specavg.molecules import InvariantPotential
@@ -111,6 +112,50 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
         fitted(atoms)
     with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, forces, or Atoms"):
         fitted(R)
+
+
+def test_molecules_of_ase_may_have_forces_alone():
+    ase = pytest.importorskip("ase")
+    from ase.calculators.singlepoint import SinglePointCalculator
+
+    R, _, F = water(20, 3)
+    expected = fitted(R, None, F).predict(R)
+    atoms = [ase.Atoms("OHH", r) for r in R]
+    np.testing.assert_array_equal(fitted(atoms, None, F).predict(R), expected)
+    for one, f in zip(atoms, F, strict=True):
+        one.calc = SinglePointCalculator(one, forces=f)
+    np.testing.assert_array_equal(fitted(atoms).predict(R), expected)
+    atoms[3].calc = None
+    missing = F.copy()
+    missing[3] = np.nan
+    np.testing.assert_array_equal(fitted(atoms).predict(R), fitted(R, None, missing).predict(R))
+
+
+def test_iterators_are_read_once(tmp_path):
+    R, E, F = water(20, 3)
+    expected = fitted(R, E, F).predict(R)
+    np.testing.assert_array_equal(fitted(iter(list(R)), iter(E), (f for f in F)).predict(iter(list(R))), expected)
+    named = clone(InvariantPotential((s for s in "OHH"), degree=4))
+    np.testing.assert_array_equal(named.fit(R, E, F).predict(R), expected)
+    io = pytest.importorskip("ase.io")
+    ase = pytest.importorskip("ase")
+    io.write(tmp_path / "water.xyz", [ase.Atoms("OHH", r) for r in R], format="extxyz")
+    written = np.array([one.positions for one in io.read(tmp_path / "water.xyz", ":")])
+    from_file = fitted(io.iread(tmp_path / "water.xyz"), E, F)
+    np.testing.assert_array_equal(from_file.predict(R), fitted(written, E, F).predict(R))
+
+
+@pytest.mark.parametrize("name", ["R", "E", "forces"])
+def test_complex_numbers_are_refused(name):
+    data = dict(zip(("R", "E", "forces"), water(20, 3), strict=True))
+    with pytest.raises(ValueError, match=rf"{name} holds complex numbers, and must be real: give {name}.real"):
+        fitted(**{**data, name: data[name] + 0j})
+
+
+@pytest.mark.parametrize("degree", [True, {2: True}])
+def test_a_truth_value_is_no_degree(degree):
+    with pytest.raises(ValueError, match=r"degree must be at least 1, .* a whole number"):
+        InvariantPotential(SYMBOLS, degree=degree).fit(*water(20, 3))
 
 
 def test_forces_may_be_missing():

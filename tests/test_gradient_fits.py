@@ -226,6 +226,23 @@ def test_a_gradient_that_contradicts_the_values_is_noticed(factor, word):
     assert said == [] if word is None else any(word in text for text in said)
 
 
+def test_gradients_of_one_column_of_targets_may_have_an_axis_for_it():
+    X = sa.Torus(2).sample(30, random_state=0)
+    y, G = on_torus(X), torus_gradient(X)
+    plain, other = (sa.InvariantKernelRidge(sa.Torus(2)).fit(X, y, gradient=g) for g in (G, G[:, :, None]))
+    np.testing.assert_array_equal(plain.predict(X), other.predict(X))
+    pieces = sa.InvariantKernelRidge(sa.Torus(2), max_dim=30)
+    np.testing.assert_array_equal(
+        pieces.partial_fit(X, y, gradient=G[:, :, None]).coef_,
+        sa.InvariantKernelRidge(sa.Torus(2), max_dim=30).partial_fit(X, y, gradient=G).coef_,
+    )
+    two = np.stack([G, G], axis=2)
+    with pytest.raises(ValueError, match=r"gradients are fitted with one target; y has shape \(30, 2\)"):
+        sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.stack([y, y], axis=1), gradient=two)
+    with pytest.raises(ValueError, match=r"X has shape \(30, 2\), y \(30,\) and gradient \(30, 2, 2\): there is one"):
+        sa.InvariantKernelRidge(sa.Torus(2)).fit(X, y, gradient=two)
+
+
 def test_what_cannot_be_fitted_is_refused():
     X = sa.Torus(2).sample(10, random_state=0)
     y, G = on_torus(X), torus_gradient(X)

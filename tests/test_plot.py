@@ -123,6 +123,16 @@ def test_every_function_draws_in_the_axes_it_is_given():
     fig.canvas.draw()
 
 
+def test_the_title_of_a_lattice_names_whole_generators():
+    space = sa.Torus(2, period=360)
+    shift, swap = sa.isometries.shift(degrees=[120, 0]), sa.isometries.permutation([1, 0])
+    group = sa.Group([shift, swap, sa.isometries.signed_permutation([0, 1], [-1, -1])])
+    X = space.sample(200, random_state=0)
+    found = sa.discover_symmetry(X, np.cos(np.deg2rad(3 * X)).sum(axis=1), space, group)
+    title = sa.plot.lattice(found).get_title(loc="left")
+    assert title == f"The data allow <{shift!r}, {swap!r}, …"
+
+
 def test_the_lattice_shows_every_class_and_names_it():
     import matplotlib.pyplot as plt
 

@@ -283,6 +283,13 @@ def test_lengths_of_one_kind_are_not_questioned(space):
     sa.InvariantFeatures(space).fit(space.sample(50, random_state=0))  # warnings are errors here
 
 
+def test_a_column_with_far_higher_frequencies_than_another_is_questioned():
+    """Degree 3 of the bond resolves no density of a twelfth of its interval."""
+    space = sa.Product(sa.Interval(0.8, 1.4), sa.Torus(1, period=360))
+    with pytest.warns(UserWarning, match=r"column 0 of X up to frequency 3 and column 1 up to frequency \d{3}"):
+        sa.InvariantFeatures(space, max_invariant_dim=1024).fit(space.sample(50, random_state=0))
+
+
 SECONDS = 1.7e9 + np.random.default_rng(0).integers(0, 60 * 86400, 300).astype(float)[:, None]
 
 

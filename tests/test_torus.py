@@ -207,3 +207,11 @@ def test_frequencies_of_several_eigenspaces_are_those_of_each_one_after_the_othe
     assert counts.tolist() == [len(part) for part in one_by_one] == [(V.dim + 1) // 2 for V in chosen]
     for found, expected in zip(np.split(K, np.cumsum(counts)[:-1]), one_by_one, strict=True):
         assert set(map(tuple, found.tolist())) == set(map(tuple, expected.tolist()))
+
+
+@pytest.mark.parametrize("period", ["degrees", ["a", "b"], 2j, [[1], [2, 3]]])
+def test_a_period_is_a_number(period):
+    with pytest.raises(
+        ValueError, match="period must be one number or 2 numbers, 360 for degrees and 2π for radians; got"
+    ):
+        Torus(2, period=period)

@@ -65,6 +65,8 @@ def _taken(model: Any) -> str:
     if hasattr(model, "euler_"):
         names = model.euler_columns_
         return f"{len(names)} columns: {', '.join(names)} ({angles_option(model.euler_)})"
+    if hasattr(model, "energy_and_forces"):
+        return f"{count} columns: x, y and z of each atom"
     if names is None:
         return f"{count} columns"
     return f"{count} columns: {', '.join(str(name) for name in names[:_FEW])}{', ...' * (len(names) > _FEW)}"

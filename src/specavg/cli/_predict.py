@@ -1,7 +1,8 @@
 """Predict with a saved model for every row of a table.
 
 Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with. A
-density is relative to uniform points. Euler angles are taken as those that the model was fitted with.
+density is relative to uniform points. A potential of a molecule takes x, y and z of each atom, atom by atom, and
+predicts energies. Euler angles are taken as those that the model was fitted with.
 
 For example:
   specavg predict model.specavg new.parquet -o predictions.parquet
@@ -54,13 +55,16 @@ def run(options: argparse.Namespace) -> int:
     model = load(options.model)
     if not hasattr(model, "predict") and not hasattr(model, "density"):
         raise UserError(f"{options.model} holds a {type(model).__name__}, which does not predict")
-    if options.std and not hasattr(model, "noise_variance_"):
-        raise UserError(f"--std needs a kernel ridge model; {options.model} holds a {type(model).__name__}", 2)
-    table = open_table(options.data)
-    if not hasattr(model, "basis_"):
+    of_molecules = hasattr(model, "energy_and_forces")
+    if options.std and not of_molecules and not hasattr(model, "noise_variance_"):
         raise UserError(
-            f"{options.model} holds a {type(model).__name__}, which takes positions of atoms, and no tables"
+            f"--std needs a kernel ridge model or a potential; {options.model} holds a {type(model).__name__}", 2
         )
+    if options.euler is not None and of_molecules:
+        raise UserError(
+            f"{angles_option(options.euler)} is for angles; {options.model} takes x, y and z of each atom", 2
+        )
+    table = open_table(options.data)
     if options.euler is None:
         options.euler = getattr(model, "euler_", None)
     features = _features(model, table, separated(options.features), options)
@@ -78,7 +82,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _features(model: Any, table: Table, given: list[str], options: argparse.Namespace) -> list[str]:
-    path, count = options.model, point_columns(options.euler, model.basis_.space)
+    path, count = options.model, model.n_features_in_
+    if options.euler is not None:
+        count = point_columns(options.euler, model.basis_.space)
     fitted = getattr(model, "feature_names_in_" if options.euler is None else "euler_columns_", None)
     names = given or list(table.columns if fitted is None else map(str, fitted))
     # Models of earlier versions may have learnt names with the blanks of a header `h, y`.

@@ -295,6 +295,8 @@ def _split(text: str, mark: str) -> list[str]:
 
 def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:
     name, _, rest = text.strip().partition(":")
+    if re.search(r"\.\w+$", name) and not rest:
+        raise UserError(f"cannot read {text!r}: files of spaces and groups are .toml or .json", 2)
     first, *others = re.split(r",?\s*(\w+)\s*=", rest)  # what follows a setting belongs to it: period=24,7
     values = [part.strip() for part in first.split(",") if part.strip()]
     settings = {key: value.strip(" ,") for key, value in zip(others[::2], others[1::2], strict=True)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
+from specavg.spaces import Space
 
 ONE_VALUE = (
     "gradients leave the constant open, so at least one value is needed. With y = np.full(n, np.nan); y[0] = 0 the "
@@ -45,27 +47,32 @@ def contradicting_multiple(predicted: float, product: float, given: float, rows:
 
 def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any, weights: Array) -> Moments:
     """The moments of values and gradients, each where they are not NaN."""
-    targets, G = checked_gradients(points, y, basis.space.as_table(gradient))
+    targets, G = checked_gradients(basis.space, points, y, gradient)
     value, slope = ~np.isnan(targets), ~np.isnan(G).any(axis=1)
     values = Moments.of(basis, basis.evaluation_points(points[value]), targets[value, None], weights[value])
     return replace(values, slopes=Moments.of_slopes(basis, points[slope], G[slope], weights[slope]))
 
 
-def checked_gradients(points: Array, y: Any, gradient: Any) -> tuple[Array, Array]:
+def checked_gradients(space: Space, points: Array, y: Any, gradient: Any) -> tuple[Array, Array]:
     """Targets, NaN where they are missing, and gradients, rows of NaN where they are."""  # (n,), (n, n_features)
     if y is None:
         raise ValueError(f"y is needed beside gradients: {ONE_VALUE}")
-    targets, G = (np.asarray(values, dtype=np.float64) for values in (y, gradient))
+    targets = np.asarray(y, dtype=np.float64)
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]
     if targets.ndim != 1:
         raise ValueError(
             f"gradients are fitted with one target; y has shape {targets.shape}. Fit one model for each output."
         )
-    G = G.reshape(len(G), -1) if G.ndim > 1 else G
+    G = np.asarray(gradient, dtype=np.float64)
+    shape = G.shape
+    if shape == (*points.shape, 1):  # as `gradient` of a model of targets (n, 1) has it
+        G = G[..., 0]
+    with suppress(ValueError):  # which speaks of points
+        G = space.as_table(G)
     if G.shape != points.shape or len(targets) != len(points):
         raise ValueError(
-            f"X has shape {points.shape}, y {targets.shape} and gradient {np.shape(gradient)}: there is one target "
+            f"X has shape {points.shape}, y {targets.shape} and gradient {shape}: there is one target "
             "and one gradient, with a number for each column of X, for each row"
         )
     for name, values in (("y", targets[:, None]), ("gradient", G)):

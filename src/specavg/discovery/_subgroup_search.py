@@ -27,6 +27,8 @@ from specavg.regression._information import Information
 from specavg.regression._nested_models import Models
 from specavg.spaces import Eigenspace
 
+_NOTHING_LEFT = 1e-6  # of the variance of y: finer detail has a thousandth of a standard deviation at most
+
 
 def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     """Compare all subgroups of a small group."""
@@ -46,7 +48,7 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
         notes = (unseen_function(information),)
-    elif last == len(eigenspaces):
+    elif last == len(eigenspaces) and information.signal_share < 1 - _NOTHING_LEFT:
         notes = (
             f"The finest functions that {information.count} samples can bear still matter: finer detail that does not "
             "stand out from the noise was not compared, and may break the symmetry.",

@@ -30,6 +30,7 @@ from specavg.invariants import InvariantBasis, Order
 from specavg.regression._feature_path import orbits
 from specavg.regression._moments import Moments
 from specavg.spaces import Space
+from specavg.spaces._order_of_functions import order_in_own_units
 from specavg.spaces._von_mises import VonMises
 
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: 96 for up to 96 points, 192 for more
@@ -66,8 +67,10 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`. Default: up to 192 invariant functions, 96 for fewer
         than 97 points.
-    order : str or Order, default "eigenvalue"
-        Which functions come first, as in `invariant_basis`.
+    order : str or Order, optional
+        Which functions come first, as in `invariant_basis`. Default: that of eigenvalues. Where no cutoff is given,
+        factors of a product and sides of a box are measured in units of their own (``ByType(balanced=True)``), so that
+        an angle in degrees beside a length has the density that it has in radians. A lattice has one unit of length.
 
     Attributes
     ----------
@@ -164,7 +167,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
-        order: str | Order = "eigenvalue",
+        order: str | Order | None = None,
     ) -> None:
         cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
         super().__init__(space, group, **cutoff, order=order)
@@ -245,7 +248,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _default_basis(self, rows: int | None) -> InvariantBasis:
         few = rows is not None and rows <= FEWEST_FUNCTIONS
-        return affordable_basis(self._basis_in_time, FEWEST_FUNCTIONS if few else MOST_FUNCTIONS)
+        order = order_in_own_units(self._space()) if self.order is None else self._order()
+        basis_at = partial(self._basis_in_time, order=order)
+        return affordable_basis(basis_at, FEWEST_FUNCTIONS if few else MOST_FUNCTIONS)
 
     def _require_functions(self) -> None:
         if self.basis_.dim == 1:

@@ -36,6 +36,7 @@ from specavg.regression._vector_posterior import BlockPosterior, SummandPosterio
 from specavg.spaces import Space
 
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
+_ONE_NUMBER = "scalar"  # the default: for scikit-learn a regressor of one number, which warns of columns of it
 # Of the length of all targets: pure noise has 0.58 along x, components along east and north taken for others about as
 # much, and a field with a tenth of noise 0.06.
 _LOST = 0.4
@@ -151,6 +152,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
             As in `InvariantKernelRidge.fit`.
         y : array-like of shape (n, p), or (n,) for one output
+            Predictions have its shape. Of ``output="scalar"`` it is (n,): scikit-learn warns of a column.
             Tensors by their components, ``groups.index_symmetry("ij=ji", 3).components(T)`` for T of shape (n, 3, 3):
             the upper triangle row by row, √2 times what is off the diagonal. (Rotations move them in another way
             without the √2.)
@@ -164,7 +166,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if stream is not None:
             return self._fit_stream(stream)
         self._refuse_tensors(y)
-        points, targets = self._points_and_targets(X, y, multi_output=self.output not in _NUMBERS)
+        points, targets = self._points_and_targets(X, y, multi_output=self.output != _ONE_NUMBER)
         weights, unit = relative_weights(sample_weight, points)
         alpha = checked_alpha(self.alpha, unit)
         kept = weights > 0
@@ -355,6 +357,6 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.output not in _NUMBERS
+        tags.target_tags.multi_output = self.output != _ONE_NUMBER
         tags.regressor_tags.poor_score = True  # as for `InvariantKernelRidge`
         return tags

@@ -24,6 +24,7 @@ from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import best_density, shortlist
 from specavg.regression._target_units import Units
+from specavg.spaces import Space
 
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
@@ -51,9 +52,9 @@ class GradientData:
     weights: Array
 
     @classmethod
-    def of(cls, points: Array, y: Any, gradient: Any, weights: Array) -> GradientData:
+    def of(cls, space: Space, points: Array, y: Any, gradient: Any, weights: Array) -> GradientData:
         """From what users give, checked."""
-        targets, G = checked_gradients(points, y, gradient)
+        targets, G = checked_gradients(space, points, y, gradient)
         if np.isnan(targets).all():
             raise ValueError(NO_VALUE)
         kept = (weights > 0) & ~(np.isnan(targets) & np.isnan(G).any(axis=1))

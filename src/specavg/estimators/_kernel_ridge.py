@@ -219,7 +219,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
         weights, unit = relative_weights(sample_weight, points)
-        data = GradientData.of(points, y, self._space().as_table(gradient), weights)
+        data = GradientData.of(self._space(), points, y, gradient, weights)
         if not data.has_gradient.any():
             return self.fit(points, y, sample_weight)
         alpha, order, cutoff = checked_alpha(self.alpha, unit), self._order(), self._cutoff()

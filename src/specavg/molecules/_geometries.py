@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -23,14 +24,28 @@ def molecules_in(R: Any) -> list[Any] | None:
     return list(R) if listed and len(R) and hasattr(R[0], "get_chemical_symbols") else None
 
 
+def listed(values: Any) -> Any:
+    """What an iterator gives, such as ``ase.io.iread``, as a list; anything else as it is."""
+    return list(values) if isinstance(values, Iterator) else values
+
+
+def _real(name: str, values: Any) -> Array:
+    """`values` as numbers; complex ones are refused, whose imaginary parts would be lost."""
+    given = np.asarray(listed(values))
+    if given.dtype.kind == "c":
+        raise ValueError(f"{name} holds complex numbers, and must be real: give {name}.real if they are")
+    return np.asarray(given, dtype=np.float64)
+
+
 def positions_of(R: Any, labels: list[str]) -> Array:
     """The positions of the atoms, checked; molecules that a periodic cell cut apart are made whole."""  # (n, N, 3)
+    R = listed(R)
     N, molecules = len(labels), molecules_in(R)
     if N < 2:
         raise ValueError(f"a molecule needs at least two atoms; symbols are {labels!r}")
     if molecules is not None:
         R = [_positions_of_one(i, atoms, labels) for i, atoms in enumerate(molecules)]
-    positions = np.asarray(R, dtype=np.float64)
+    positions = _real("R", R)
     if positions.shape[1:] not in ((N, 3), (3 * N,)):
         hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
         raise ValueError(
@@ -56,17 +71,16 @@ class Observed:
     @classmethod
     def of(cls, R: Any, E: Any, forces: Any, weights: Any, labels: list[str]) -> Observed:
         """From what users give, checked."""
+        R = listed(R)
         positions = positions_of(R, labels)
-        alone = E is None and forces is not None and molecules_in(R) is None
-        if E is None and not alone:
-            E, held = _held_by(R)
-            forces = held if forces is None else forces
-        n = len(positions)
-        energies = np.full(n, np.nan) if alone else np.asarray(E, dtype=np.float64)
+        if E is None:
+            E, forces = _held_by(R, forces)
+        n, alone = len(positions), E is None
+        energies = np.full(n, np.nan) if E is None else _real("E", E)
         if energies.shape != (n,):
             raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
         _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")
-        given = None if forces is None else _checked_forces(np.asarray(forces, dtype=np.float64), positions)
+        given = None if forces is None else _checked_forces(_real("forces", forces), positions)
         w = _checked_weights(weights, n)
         rows = np.flatnonzero(w > 0)
         given = None if given is None or np.isnan(given[rows]).all() else given[rows]
@@ -129,25 +143,33 @@ def _checked_weights(given: Any, n: int) -> Array:
     return weights
 
 
-def _held_by(R: Any) -> tuple[Array, Array | None]:
-    """Energies and forces that ``Atoms`` carry with them; NaN where forces are missing, None where all are."""
+def _held_by(R: Any, forces: Any) -> tuple[Array | None, Any]:
+    """The energies that ``Atoms`` carry, and forces: those given, else those carried, NaN where they are missing.
+
+    No energies where no molecule has one, and there are forces.
+    """
     molecules = molecules_in(R)
     if molecules is None:
-        raise ValueError(
-            "E is missing: give an energy for each geometry, forces, or Atoms of ASE whose calculators hold energies"
-        )
-    energies, forces = np.empty(len(molecules)), np.full((len(molecules), len(molecules[0]), 3), np.nan)
-    for i, atoms in enumerate(molecules):
-        energy, pulls = _known(atoms, "energy"), _known(atoms, "forces")
-        if energy is None:
+        if forces is None:
             raise ValueError(
-                f"molecule {i} carries no energy: its calculator is {type(atoms.calc).__name__}, and holds none for "
-                "these positions. Energies may also be given: fit(R, E)."
+                "E is missing: give an energy for each geometry, forces, or Atoms of ASE whose calculators hold them"
             )
-        energies[i] = energy
-        if pulls is not None:
-            forces[i] = pulls
-    return energies, None if np.isnan(forces).all() else forces
+        return None, forces
+    known = [_known(atoms, "energy") for atoms in molecules]
+    pulls = [_known(atoms, "forces") for atoms in molecules]
+    if forces is None and any(pull is not None for pull in pulls):
+        missing = np.full((len(molecules[0]), 3), np.nan)
+        forces = np.array([missing if pull is None else pull for pull in pulls])
+    without = [i for i, energy in enumerate(known) if energy is None]
+    if len(without) == len(known) and forces is not None:
+        return None, forces
+    if without:
+        calculator = type(molecules[without[0]].calc).__name__
+        raise ValueError(
+            f"molecule {without[0]} carries no energy: its calculator is {calculator}, and holds none for these "
+            "positions. Energies may also be given: fit(R, E); forces alone are fit(R, None, forces)."
+        )
+    return np.array(known, dtype=np.float64), forces
 
 
 def _refuse_infinite(name: str, values: Array, hint: str = "") -> None:

@@ -21,7 +21,7 @@ from specavg.molecules._distances import Pairs, PairScale, distances, over_orbit
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
 from specavg.molecules._equations import Equations
-from specavg.molecules._geometries import Observed, positions_of
+from specavg.molecules._geometries import Observed, listed, positions_of
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._savable import Savable
 from specavg.regression._target_units import Units
@@ -127,7 +127,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         interchangeable: Sequence[Sequence[int]] | None = None,
     ) -> None:
         # Symbols are plain texts that a file can hold; lists are kept as they are, as scikit-learn's clone wants it.
-        self.symbols = labels_of(symbols) if hasattr(symbols, "get_chemical_symbols") else symbols
+        self.symbols = labels_of(symbols) if hasattr(symbols, "get_chemical_symbols") else listed(symbols)
         self.degree = degree
         self.interchangeable = interchangeable
 
@@ -143,13 +143,14 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         Parameters
         ----------
         R : array-like of shape (n, N, 3)
-            Positions of the atoms, or a list of ``Atoms`` of ASE. A molecule that a periodic cell cuts apart is made
-            whole. A geometry that occurs several times counts once, with the mean of its energies and forces: leaving
-            out one of two equal ones says nothing. Without forces this holds for turned ones too, and for those in
-            which like atoms have changed places.
+            Positions of the atoms, or ``Atoms`` of ASE, in a list or as ``ase.io.iread`` gives them. A molecule that a
+            periodic cell cuts apart is made whole. A geometry that occurs several times counts once, with the mean of
+            its energies and forces: leaving out one of two equal ones says nothing. Without forces this holds for
+            turned ones too, and for those in which like atoms have changed places.
         E : array-like of shape (n,), optional
-            Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With positions and forces
-            alone, ``fit(R, None, forces)``, the mean energy of the geometries is set to zero: forces leave it open.
+            Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With forces alone,
+            ``fit(R, None, forces)`` or held by calculators without energies, the mean energy of the geometries is set
+            to zero: forces leave it open.
         forces : array-like of shape (n, N, 3), optional
             Minus the gradients; NaN for all atoms of a geometry whose forces are missing. Gradients given by mistake
             are noticed, and refused; other units, atoms in another order and turned axes are warned of.
@@ -366,7 +367,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         N = len(self.symbols)
         if self.degree is not None:
             table: Any = self.degree if isinstance(self.degree, dict) else {N: self.degree}
-            whole = all(isinstance(part, int | np.integer) for pair in table.items() for part in pair)
+            parts = [part for pair in table.items() for part in pair]
+            whole = all(isinstance(part, int | np.integer) and not isinstance(part, bool) for part in parts)
             if not table or not whole or any(a < 2 or d < 1 for a, d in table.items()):
                 raise ValueError(
                     "degree must be at least 1, for two atoms or more, and a whole number, as in 4 or {2: 6, 3: 4}; "

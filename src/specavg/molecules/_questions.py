@@ -83,7 +83,10 @@ def question_like_atoms(error: float, spread: float, pairs: Callable[[], float],
     if not spread > 0 or not error > POOR * spread:
         return
     other = without()
-    if other < FAR_BETTER * error and other < FAR_BETTER * pairs():
+    if not other < FAR_BETTER * error:
+        return
+    exchanged = pairs()  # where it is small, the exchange is no reason for a poor fit: two tiny errors say nothing
+    if exchanged > POOR * spread and other < FAR_BETTER * exchanged:
         warnings.warn(
             f"the error of energies at geometries left out is {error:.3g}, and {other:.3g} in a fit of pairs of atoms "
             "in which none change places: the energies seem to depend on which of several like atoms is where. Give "

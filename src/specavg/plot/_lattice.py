@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LABELLED = 60  # classes: beyond, only what was found and its neighbours are named, or nothing could be read
 _LONGEST = 18  # letters of a name that are shown
+_TITLE = 60  # letters of the group in the title: a line of the figure
 
 
 def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:
@@ -77,8 +78,13 @@ def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:
     panel.margins(x=0.08, y=0.12)
     for side in ("top", "right", "bottom"):
         panel.spines[side].set_visible(False)
-    panel.set_title(f"The data allow {group_label(found.group)[:60]}", fontsize="medium", loc="left")
+    panel.set_title(f"The data allow {_shortened(group_label(found.group))}", fontsize="medium", loc="left")
     return panel
+
+
+def _shortened(label: str) -> str:
+    """`label`, or as many of its whole generators as a title holds."""
+    return label if len(label) <= _TITLE else f"{label[: label.rfind(', ', 0, _TITLE)]}, …"
 
 
 def _places(subgroups: Lattice) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:

@@ -357,6 +357,18 @@ def default_order(space: Space) -> Order:
     return ByType() if space.has_types and space.parts <= _FEW_PARTS else BY_EIGENVALUE
 
 
+def order_in_own_units(space: Space) -> Order:
+    """The order of a default that compares no others: that of eigenvalues, balanced where columns differ in unit.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> order_in_own_units(sa.Torus(2, period=[1, 360])), order_in_own_units(sa.Torus(2, period=360))
+    (ByType(balanced=True), ByEigenvalue())
+    """
+    return ByType(balanced=True) if space.has_own_units and space.parts <= _FEW_PARTS else BY_EIGENVALUE
+
+
 def further_orders(space: Space) -> tuple[Order, ...]:
     """Orders beside that of eigenvalues that are worth a try.
 

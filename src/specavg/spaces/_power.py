@@ -144,6 +144,10 @@ class Power(Space):
     def unlike_parts(self) -> int:
         return self._base.unlike_parts
 
+    @property
+    def has_own_units(self) -> bool:
+        return self._base.has_own_units
+
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]

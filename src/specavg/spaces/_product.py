@@ -98,6 +98,10 @@ class Product(Space):
         first = [first_eigenvalue(factor) for factor in self._factors]
         return len(first) if max(first) > min(first) * (1 + SAME_EIGENVALUE) else 1
 
+    @property
+    def has_own_units(self) -> bool:  # a factor is one part: sides of a box in it keep its unit
+        return self.unlike_parts > 1 and not any(factor.has_own_units for factor in self._factors)
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 

@@ -115,6 +115,14 @@ class Space(Points):
         """
         return 1
 
+    @property
+    def has_own_units(self) -> bool:
+        """Whether a balanced order measures all unlike columns in units of their own: factors, or sides of a box.
+
+        Axes of a lattice have one unit of length, in which atoms are as sharp along all of them.
+        """
+        return False
+
     def check_order(self, order: str | Order) -> Order:
         """`order`, or the one of that name; an error that says why if the space has no such order."""
         chosen = order_of(order)

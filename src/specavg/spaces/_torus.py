@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
-from specavg._messages import whole_number
+from specavg._messages import shown, whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._frequency_types import FrequencyType, types_of_norm
@@ -192,6 +192,10 @@ class Torus(Space):
     @property
     def unlike_parts(self) -> int:
         return max(1, len(self._directions))
+
+    @property
+    def has_own_units(self) -> bool:
+        return self.lattice is None and self.unlike_parts > 1
 
     def in_units_of(self, order: ByType) -> Torus:
         """The torus of the same functions whose Laplacian has the values of `order` as its eigenvalues."""
@@ -424,7 +428,12 @@ def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
     """The sides of a box, one for each of its dimensions."""  # (d,)
     if d is None or d < 1 or int(d) != d:
         raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    periods = np.array(period, dtype=float)
+    try:
+        periods = np.array(period, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"period must be one number or {d} numbers, 360 for degrees and 2π for radians; got {shown(period)}"
+        ) from None
     if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
         raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
     if not (np.isfinite(periods).all() and (periods > 0).all()):
