@@ -146,7 +146,7 @@ def test_a_kernel_model_is_saved_and_fitted_again(tmp_path):
 def test_weights_are_repetitions():
     X, w = grains(60, 0), np.random.default_rng(0).integers(1, 4, 60)
     labels = np.repeat(np.arange(60), w)
-    weighted = fitted_mixture(SO3, CUBIC, X, w.astype(float))
+    weighted = fitted_mixture(SO3, CUBIC, X, w.astype(float))[0]
     fits = [
         sa.InvariantDensity(SO3, CUBIC).fit(X, sample_weight=w),
         sa.InvariantDensity(SO3, CUBIC).fit(X[labels]),
@@ -157,9 +157,10 @@ def test_weights_are_repetitions():
 
 def test_groups_too_large_to_list_have_no_kernels():
     X = sa.Torus(8).sample(50, random_state=0)
-    assert fitted_mixture(sa.Torus(8), groups.hyperoctahedral(8), X, np.ones(50)) is None
+    assert fitted_mixture(sa.Torus(8), groups.hyperoctahedral(8), X, np.ones(50))[0] is None
     assert (
-        fitted_mixture(sa.Interval(), groups.trivial(1), sa.Interval().sample(50, random_state=0), np.ones(50)) is None
+        fitted_mixture(sa.Interval(), groups.trivial(1), sa.Interval().sample(50, random_state=0), np.ones(50))[0]
+        is None
     )
 
 
@@ -192,13 +193,13 @@ def test_points_that_are_not_kept_count_for_their_neighbours(monkeypatch):
     X, Z = grains(4_000, 0), grains(1_000, 1)
     ones, family = np.ones(len(X)), SO3.von_mises
     monkeypatch.setattr("specavg.estimators._kernel_mixture.MOST_IMAGES", 24 * 400)
-    counted = fitted_mixture(SO3, CUBIC, X, ones)
+    counted = fitted_mixture(SO3, CUBIC, X, ones)[0]
     assert len(counted.images) == 24 * 400
     assert counted.weights.sum() == pytest.approx(1.0)
     assert counted.weights.max() > 3 * counted.weights.min()
     moved = counted.density(family, SO3.act(next(iter(CUBIC.generators)), Z))
     np.testing.assert_allclose(counted.density(family, Z), moved, rtol=1e-9)
-    alone = fitted_mixture(SO3, CUBIC, X[:400], ones[:400])  # what is left if the others are thrown away
+    alone = fitted_mixture(SO3, CUBIC, X[:400], ones[:400])[0]  # what is left if the others are thrown away
     gain = np.mean(np.log(counted.density(family, Z)) - np.log(alone.density(family, Z)))
     assert gain > 0.05
     assert counted.loo_log_likelihood == pytest.approx(np.mean(np.log(counted.density(family, Z))), abs=0.2)

@@ -19,8 +19,15 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._exponential_family import Maximise, chosen_fit, exponential_fit, exponential_fit_from_moments
+from specavg.estimators._exponential_family import (
+    Chosen,
+    ExponentialFit,
+    chosen_fit,
+    exponential_fit,
+    exponential_fit_from_moments,
+)
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._left_out import LeftOut
 from specavg.estimators._number_of_functions import affordable_basis
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._orbit_space import orbit_space
@@ -34,9 +41,6 @@ from specavg.spaces._order_of_functions import order_in_own_units
 from specavg.spaces._von_mises import VonMises
 
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: 96 for up to 96 points, 192 for more
-# Of log densities of the two forms at one row: 0.05 to 0.5 in 32 fits of synthetic data. Kernels have to be better by
-# the standard error of a mean of n such differences, since smooth densities are the rule.
-_SPREAD = 0.5
 _LOOKED_AT = 10_000  # rows, to see whether there are more than FEWEST_FUNCTIONS different ones
 _FEW_ORBITS, _REPEATED = 10, 10  # at most so many orbits, of so many rows each, tell no width: rounded data have more
 _OF_ONE_FORM = "coef_ shrinkage_ smoothness_ l2_risk_ quadrature_ normalisation_error_ kernels_ loo_log_likelihood_"
@@ -127,7 +131,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     exp(−κ|e(x) − e(y)|²/2) of integral one and 20 values of κ, each twice the one before. The shares s_k maximise the
     leave-one-out likelihood, which is concave in them; a width that one close pair of points asks for is left out.
     Kernels are tried on `Torus`, `Sphere` and `Rotations`, where data are in memory, no cutoff is given and the group
-    has at most 2,000 elements, which are listed. They are taken if their leave-one-out likelihood is larger by 0.5/√n.
+    has at most 2,000 elements, which are listed. They are taken if their leave-one-out likelihood is larger by 0.5/√m,
+    where both forms are compared on the same m rows: all, or at least 1,000 taken at random.
     At most 300,000 images of points are kept (other points count for the nearest of them) and 3·10⁸ pairs compared:
     some seconds, and 3 ms for the density at a point.
 
@@ -225,11 +230,18 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                     UserWarning,
                     stacklevel=2,
                 )
-            kernels = None
+            kernels = told = None
             if given is None:
-                kernels = fitted_mixture(self.basis_.space, self.basis_.group, points, weights)
+                kernels, told = fitted_mixture(self.basis_.space, self.basis_.group, points, weights)
             with one_thread(self.basis_.dim):  # nodes and rows of so many functions
-                self._fit_positive(n, partial(exponential_fit, features, weights), len(points), kernels)
+                least = -np.inf if told is None else told.least
+                chosen = chosen_fit(partial(exponential_fit, features, weights), self.basis_, n, least)
+            if kernels is None or told is None or (chosen is not None and not _is_worse(chosen.fit, told)):
+                self._take_exponential(chosen, len(points))
+            else:
+                self.form_, self.kernels_ = "kernels", kernels
+                known = None if chosen is None else chosen.fit.left_out
+                self.loo_log_likelihood_ = told.mean if known is None else told.mean_over_all(known, weights)
         else:
             pairs = n * n - float(weights @ weights)
             self._fit_series(len(features), n, weights @ features, weights**2 @ features**2, pairs)
@@ -241,7 +253,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         n, total = float(moments.count), float(moments.weight.value)
         target, scatter = moments.features.value[1:] / total, moments.gram.value[1:, 1:] / total
         if self.positive:
-            self._fit_positive(n, partial(exponential_fit_from_moments, target, scatter, n), moments.count, None)
+            maximise = partial(exponential_fit_from_moments, target, scatter, n)
+            self._take_exponential(chosen_fit(maximise, self.basis_, n), moments.count)
         else:
             self._fit_series(moments.count, n, n * target, n * np.diagonal(scatter), n * (n - 1))
         return self
@@ -273,14 +286,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         self.l2_risk_ = risk - 1.0  # with the constant function: 1 − 2
         self.coef_ = np.concatenate([[1.0], coefficients])
 
-    def _fit_positive(self, n: float, maximise: Maximise, rows: int, kernels: KernelMixture | None) -> None:
-        """The exponential family, or kernels where they make more likely what was left out."""
-        rival = -np.inf if kernels is None else kernels.loo_log_likelihood - _SPREAD / n**0.5
-        chosen = chosen_fit(maximise, self.basis_, n, rival)
-        likelihood = -np.inf if chosen is None else chosen.fit.loo_log_likelihood
-        if kernels is not None and likelihood < rival:
-            self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", kernels, kernels.loo_log_likelihood
-            return
+    def _take_exponential(self, chosen: Chosen | None, rows: int) -> None:
         if chosen is None:
             raise ValueError(
                 "even the smoothest density has an integral that quadrature nodes cannot tell: lower the cutoff "
@@ -288,7 +294,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             )
         self.form_, self.shrinkage_, self.smoothness_ = "exponential", chosen.alpha, chosen.smoothness
         self.coef_ = np.concatenate([[-chosen.fit.log_z], chosen.fit.coefficients])
-        self.loo_log_likelihood_, self.l2_risk_ = likelihood, chosen.fit.l2_risk
+        self.loo_log_likelihood_, self.l2_risk_ = chosen.fit.loo_log_likelihood, chosen.fit.l2_risk
         self.quadrature_, self.normalisation_error_ = chosen.nodes[0].description, chosen.fit.error
         if chosen.is_too_broad(rows):
             elsewhere = self._cutoff() is not None
@@ -409,6 +415,11 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         if self.form_ == "kernels":
             return self.kernels_.density(self._von_mises, points)
         return self.basis_.combine(points, self.coef_[:, None])[:, 0]
+
+
+def _is_worse(fit: ExponentialFit, kernels: LeftOut) -> bool:
+    """Whether kernels say more of rows that are left out; what is far below them is not known row by row."""
+    return fit.loo_log_likelihood < kernels.least or kernels.is_better_than(fit.left_out)
 
 
 def _distinct(points: Array) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -76,6 +76,8 @@ class ExponentialFit:
         Of log Z: the difference between the two rules, or the standard error of random nodes if it is larger.
     loo_log_likelihood : float
         Mean leave-one-out log density.
+    left_out : ndarray of shape (n,)
+        The leave-one-out log density at each row; without rows, of a stream.
     l2_risk : float
         ∫f² − (2/n) Σ f₋ᵢ(x_i): the estimate of ∫(f − p)² but for the constant ∫p².
     met : float
@@ -89,6 +91,7 @@ class ExponentialFit:
     log_z: float
     error: float
     loo_log_likelihood: float
+    left_out: Array = field(default_factory=lambda: np.empty(0))
     l2_risk: float = float("nan")
     met: float = float("nan")
     told: bool = True
@@ -140,12 +143,14 @@ def exponential_fit(
             return _log_density_without(row, features, weights, nodes[0], penalty, c, tolerance) - logs[row]
 
         _leave_out(alone, lost, share, without, below)
-    likelihood = float(weights @ logs / total + share @ lost)
+    left_out = logs + share @ lost  # rows whose leverage is not computed lose as much as others do on average
+    left_out[some] = logs[some] + lost
     met = float(weights @ np.exp(logs) / total + share @ (np.exp(logs[some]) * np.expm1(lost)))
     # Few rows that predict each other in pairs: a sum that one pair carries, and others lower, is below this.
-    few, gains = share @ share >= _LARGE_SHARE, share * (logs[some] + lost)
+    few, gains = share @ share >= _LARGE_SHARE, share * left_out[some]
     told = not few or bool(gains.sum() > standard_error_of_pairs(gains))
-    return ExponentialFit(c, log_z, error, likelihood, square - 2.0 * met, met / square, told)
+    likelihood = float(weights @ left_out / total)
+    return ExponentialFit(c, log_z, error, likelihood, left_out, square - 2.0 * met, met / square, told)
 
 
 def _leave_out(

@@ -24,6 +24,7 @@ from specavg._arrays import Array
 from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg._reporting import reported
+from specavg.estimators._left_out import LeftOut
 from specavg.estimators._orbit_space import orbit_space
 from specavg.groups import Group
 from specavg.spaces import Space
@@ -196,8 +197,12 @@ class KernelMixture:
         return known
 
 
-def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) -> KernelMixture | None:
-    """The mixture of greatest leave-one-out likelihood; None without kernels, or with too many elements to list.
+def fitted_mixture(
+    space: Space, group: Group, points: Array, weights: Array
+) -> tuple[KernelMixture, LeftOut] | tuple[None, None]:
+    """The mixture of greatest leave-one-out likelihood, and what it says of the rows that it was chosen by.
+
+    None without kernels, or with too many elements to list.
 
     Flows of the group are averaged where `orbit_space` knows how; elsewhere there are no kernels.
 
@@ -212,7 +217,7 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     family = orbit_space(space, group).family
     elements = orbit_space(space, group).elements(space) if len(points) > 1 else None
     if family is None or elements is None:
-        return None
+        return None, None
     order = len(elements)
     dearer = DEARER if family.is_averaged else 1
     rng = np.random.default_rng(OWN_SEED)
@@ -234,17 +239,18 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     each: Array = np.tile(np.asarray(counts, dtype=np.float64), order)
     chunks = list(_chunks(len(left), len(images)))
     for rows in reported(chunks, "kernels left out", "chunks", len(chunks)):
-        mine = left[rows]
-        own = owner[mine][:, None] + n * np.arange(order)  # the images of the centre that a point counts for
-        beside = (counts[owner[mine]] - weights[mine])[:, None]  # without the point itself
-        sums = _sums(family, kappas, family.embedded(points[mine]), targets, each, own, beside)
-        table[rows, 1:] = scales * sums / (total - weights[mine])[:, None]
-    shares = _shares(table, weights[left] / weights[left].sum(), total)
+        some = left[rows]
+        own = owner[some][:, None] + n * np.arange(order)  # the images of the centre that a point counts for
+        beside = (counts[owner[some]] - weights[some])[:, None]  # without the point itself
+        sums = _sums(family, kappas, family.embedded(points[some]), targets, each, own, beside)
+        table[rows, 1:] = scales * sums / (total - weights[some])[:, None]
+    mine = weights[left] / weights[left].sum()
+    shares = _shares(table, mine, total)
     used = np.concatenate([[True], shares[1:] > 0])
-    likelihood = float(weights[left] @ np.log(table @ shares) / weights[left].sum())
-    # Shares were fitted to these rows: a number for each, less the sum.
-    optimism = float(used.sum() - 1) / total
-    return KernelMixture(images, each / (order * total), kappas[used[1:]], shares[used], likelihood - optimism)
+    # Shares were fitted to these rows: a number for each, less the sum, over the number of observations.
+    optimism = float(used.sum() - 1) * float(mine @ mine)
+    told = LeftOut(left, mine, np.log(table @ shares) - optimism, len(points))
+    return KernelMixture(images, each / (order * total), kappas[used[1:]], shares[used], told.mean), told
 
 
 def _sums(
