@@ -287,3 +287,12 @@ def test_axes_of_a_lattice_have_one_unit():
     by_length, balanced = (sa.InvariantDensity(space, order=order).fit(X) for order in (None, BALANCED))
     Z = layers(2000)
     assert by_length.score(Z) / len(Z) > balanced.score(Z) / len(Z) + 0.3
+
+
+@pytest.mark.parametrize("cutoff", [{}, {"max_dim": 50}], ids=["default", "given"])
+def test_a_group_of_one_orbit_is_told_that_no_cutoff_helps(cutoff):
+    group = groups.crystal_symmetry("K")
+    with pytest.raises(ValueError, match=r"only the uniform density is left: .* every point .* to every other\.$"):
+        sa.InvariantDensity(sa.Rotations(), group, **cutoff).fit(sa.Rotations().sample(20, random_state=0))
+    with pytest.raises(ValueError, match=r"max_dim = 2 ends before the first non-constant .*: raise it\.$"):
+        sa.InvariantDensity(sa.Sphere(3), groups.point_group("Oh"), max_dim=2).fit(np.eye(3))

@@ -228,10 +228,12 @@ def test_titles_of_hexagonal_pole_figures_say_cartesian():
 
 
 def test_columns_of_bunge_angles_in_another_order_are_questioned():
-    with pytest.warns(UserWarning, match=r"Φ, the second column, goes from .* to 300, .*are the columns φ₁, Φ, φ₂"):
-        sa.spaces.rotations_from_bunge([[10.0, 300.0, 20.0]], degrees=True)
+    with pytest.warns(UserWarning, match=r"Φ, the second column, goes from 40 to 300, .*are the columns φ₁, Φ, φ₂"):
+        sa.spaces.rotations_from_bunge([[10.0, 300.0, 20.0], [10.0, 40.0, 20.0]], degrees=True)
     with pytest.raises(ValueError, match=r"projected by SciPy: Rotation\.from_matrix"):
         sa.Rotations().check_points(np.round(sa.Rotations().sample(3, 0), 3))
+    with pytest.warns(UserWarning, match=r"Φ, the second column, is 250.6, "):
+        sa.spaces.rotations_from_bunge([[10, 250.6, 3]], degrees=True)
 
 
 @pytest.mark.parametrize("angle", [5.0, 15.0, 45.0])

@@ -32,6 +32,7 @@ from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
 from specavg.invariants._acting_group import canonical_points
 from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
+from specavg.invariants._one_orbit import is_one_orbit
 from specavg.persistence._savable import Savable
 from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
@@ -111,6 +112,8 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
+        if self.basis_.kind == "invariant" and is_one_orbit(self.basis_.space, self.basis_.group):
+            return f"{self.basis_.group!r} takes every point of {self.basis_.space!r} to every other"
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
         function = f"non-constant {self.basis_.kind} function of {self.basis_.group!r} on {self.basis_.space!r}"
         if self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue":  # where a default search ended
@@ -119,7 +122,8 @@ class InvariantEstimator(Savable, BaseEstimator):
                 "group may have none: with max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you "
                 "say)"
             )
-        return f"{self.cutoff_.kind} = {bound} ends before the first {function}"
+        remedy = "" if self._cutoff() is None else ": raise it"
+        return f"{self.cutoff_.kind} = {bound} ends before the first {function}{remedy}"
 
     def _stream(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Stream | None:
         """`X` as a stream of chunks; None if it is data in memory."""

@@ -267,7 +267,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _require_functions(self) -> None:
         if self.basis_.dim == 1:
-            raise ValueError(f"{self._only_the_constant()}: only the uniform density is left. Raise the cutoff.")
+            raise ValueError(f"only the uniform density is left: {self._only_the_constant()}.")
 
     def _fit_series(self, count: int, n: float, sums: Array, squares: Array, pairs: float) -> None:
         """From Σ w = n, Σ w ψ, and sums over pairs of one row with itself: their ψ², and how many other pairs are left.

@@ -89,7 +89,7 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
             basis = self._basis_in_time(Cutoff("max_invariant_dim", bound))
         self._take_basis(basis)
         if basis.dim == 1:
-            raise ValueError(f"{self._only_the_constant()}: there are no features. Raise the cutoff.")
+            raise ValueError(f"there are no features: {self._only_the_constant()}.")
         if points is not None:
             basis.check_points(points)
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def cell_symmetry(
 ) -> tuple[Array, Group, str]:
     """The lattice of a cell, made exactly symmetric, the group of the crystal on it and the name of its space group."""
     lattice, positions, numbers, told_apart = _parts(cell)
+    symprec = _tolerance(symprec)
     d = len(lattice)
     if d == 2:
         lattice, positions = _stacked(lattice, positions)
@@ -183,6 +185,11 @@ def _parts(cell: Any) -> tuple[Array, Array, Any, bool]:
         raise ValueError(
             f"a cell has a position and a number for each atom; the shapes are {positions.shape} and {kinds.shape}"
         )
+    if not len(kinds):
+        raise ValueError("the cell has no atoms; what repeats with the lattice alone has one atom, at the origin")
+    _refuse_no_number(positions, "position")
+    if kinds.dtype.kind in "fc":
+        _refuse_no_number(kinds, "kind")
     if not np.abs(np.linalg.det(lattice)) > _FLAT * np.prod(np.linalg.norm(lattice, axis=1)):
         flat = "three lattice vectors lie in a plane" if len(lattice) == 3 else "two lattice vectors lie on a line"
         raise ValueError(f"the {flat}, or have NaN: they are the rows of the first part")
@@ -206,7 +213,28 @@ def _moments(given: Any, count: int) -> Array:
         )
     if moments.shape != (count,):
         raise ValueError(f"a cell has one magnetic moment for each of {count} atoms; their shape is {moments.shape}")
+    _refuse_no_number(moments, "magnetic moment")
     return moments
+
+
+def _refuse_no_number(values: Array, what: str) -> None:
+    """NaN and infinite numbers of atoms: those of positions end in a crash of spglib."""
+    wrong = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"the {what} of atom {int(wrong.argmax())} is {values[wrong.argmax()].tolist()} (so of {int(wrong.sum())} of "
+            f"{len(values)} atoms): every atom of a cell needs one that is finite"
+        )
+
+
+def _tolerance(symprec: Any) -> float:
+    """`symprec`; spglib does not end with 0, and crashes with less and with NaN."""
+    if isinstance(symprec, Real) and 0 < float(symprec) < np.inf:
+        return float(symprec)
+    raise ValueError(
+        "symprec is how far atoms may lie from symmetric places, a positive number in the unit of the lattice, such as "
+        f"1e-5; got {shown(symprec)}"
+    )
 
 
 def _refuse_molecules(atoms: Any) -> None:

@@ -361,13 +361,14 @@ def _question_bunge(euler: Array, degrees: bool) -> None:
             stacklevel=3,
         )
     half = 180.0 if degrees else np.pi
-    least, most = euler[:, 1].min(initial=0.0), euler[:, 1].max(initial=0.0)
     in_doubt = not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi  # about the unit, as was said above
     # Small negative angles come from scatter about Φ = 0, and three digits of π may be rounded up.
-    if not in_doubt and (least < -half / 2 or most > half * 1.001):
+    if not in_doubt and np.any((euler[:, 1] < -half / 2) | (euler[:, 1] > half * 1.001)):
+        least, most = euler[:, 1].min(), euler[:, 1].max()
+        found = f"is {least:.4g}" if least == most else f"goes from {least:.4g} to {most:.4g}"
         warnings.warn(
-            f"Φ, the second column, goes from {least:.4g} to {most:.4g}, and lies between 0 and {half:.4g} in Bunge's "
-            "angles: are the columns φ₁, Φ, φ₂, in this order?",
+            f"Φ, the second column, {found}, and lies between 0 and {half:.4g} in Bunge's angles: are the columns "
+            "φ₁, Φ, φ₂, in this order?",
             stacklevel=3,
         )
 

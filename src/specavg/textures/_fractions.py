@@ -20,6 +20,7 @@ from specavg.textures._crystal_rotations import crystal_rotations
 from specavg.textures._given_density import group_of, values_of
 
 _LIKE_RADIANS = 1.0  # degrees: fractions are those within 5° to 45°, 0.09 to 0.79 radians
+_FARTHEST = 180.0  # degrees: the angle of no rotation is larger
 _A_SERIES = "A plain series (positive=False) may be where there are few data; InvariantDensity(positive=True) is not."
 
 
@@ -32,8 +33,8 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     orientation : array-like of shape (3, 3) or (9,), or a SciPy `Rotation`
         Specimen to crystal coordinates, as `spaces.rotations_from_bunge` makes them.
     angle : float
-        In degrees; at most half the angle between equivalent orientations, 45 for cubic crystals. One below 1 is
-        questioned: it looks like radians.
+        In degrees; at most half the angle between equivalent orientations, 45 for cubic crystals, and 180 where none
+        are. One below 1 is questioned: it looks like radians.
     group : Group, optional
         Which orientations are equivalent: that of the fitted density by default, of a callable none.
 
@@ -84,7 +85,8 @@ def fibre_fraction(
     ----------
     density : fitted `InvariantDensity` on `Rotations`, or callable
     crystal : array-like of shape (3,)
-        h, Cartesian. Directions that the crystal's symmetry makes of h and −h count too.
+        h, Cartesian. Directions that the crystal's symmetry makes of h and −h count too; for "C∞" and "D∞" h is the
+        axis.
     specimen : array-like of shape (3,)
         r.
     angle : float
@@ -109,7 +111,7 @@ def fibre_fraction(
     values = values_of(density, "the fraction of a fibre")
     h, r = unit_direction(crystal), unit_direction(specimen)
     group = group_of(density) if group is None else group
-    turns = [np.eye(3)] if group is None else crystal_rotations(group)
+    turns = [np.eye(3)] if group is None else crystal_rotations(group, h)
     orbits = [_different(np.array([A @ v for A in turns])) for v in (h, -h)]
     poles = _different(np.concatenate(orbits))
     _require_apart(poles[1:] @ poles[0], angle, "equivalent crystal directions")
@@ -173,7 +175,11 @@ def _require_apart(cosines: Array, angle: float, what: str) -> None:
             "Is it in radians? Then pass np.degrees of it.",
             stacklevel=3,
         )
-    apart = np.rad2deg(np.arccos(np.clip(cosines.max(initial=-1.0), -1, 1)))
+    if not len(cosines):
+        if not angle <= _FARTHEST:
+            raise ValueError(f"angle={angle:g} degrees: no two orientations are further apart than {_FARTHEST:g}°")
+        return
+    apart = np.rad2deg(np.arccos(np.clip(cosines.max(), -1, 1)))
     if not angle <= apart / 2 + 1e-9:
         raise ValueError(
             f"angle={angle:g} degrees: {what} are {apart:.4g}° apart, so that what lies around them overlaps. Choose "
