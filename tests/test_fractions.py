@@ -18,7 +18,7 @@ def test_without_equivalent_orientations_a_ball_may_be_as_large_as_all(angle):
     assert textures.volume_fraction(uniform, np.eye(3), angle) == pytest.approx((a - np.sin(a)) / np.pi, abs=1e-12)
     with pytest.raises(ValueError, match="no two orientations are further apart than 180"):
         textures.volume_fraction(uniform, np.eye(3), angle + 91)
-    with pytest.raises(ValueError, match="180° apart, .* at most 90"):
+    with pytest.raises(ValueError, match=r"180° apart, .* at most 90"):
         textures.volume_fraction(uniform, np.eye(3), angle + 1, group=groups.crystal_symmetry("C2"))
 
 
@@ -34,5 +34,7 @@ def test_the_axis_of_a_crystal_that_turns_leave_alone_is_a_fibre(crystal):
     assert textures.fibre_fraction(model, [0, 0, 1], [0, 0, 1], 10) == pytest.approx(near, abs=0.03)
     with pytest.raises(ValueError, match=r"make of \[1.0, 0.0, 0.0\] are a circle .*\[0, 0, 1\] for turns about z"):
         textures.fibre_fraction(model, [1, 0, 0], [0, 0, 1], 10)
-    with pytest.raises(ValueError, match="turns by every angle: .* angle between two of them is that between the rows"):
+    with pytest.raises(
+        ValueError, match=r"turns by every angle: .* angle between two of them is that between the rows"
+    ):
         textures.misorientation_angles(X, groups.crystal_symmetry(crystal))

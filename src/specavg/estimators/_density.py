@@ -469,6 +469,8 @@ def rejection_sample(density: Callable[[Array], Array], space: Space, n: int, rn
     -------
     ndarray of shape (n, n_features)
     """
+    if not n:
+        return space.sample(0, rng)
     bound = 2.0 * float(density(space.sample(10_000, rng)).max())
     accepted: list[Array] = []
     found = tried = 0

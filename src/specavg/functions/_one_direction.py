@@ -133,15 +133,15 @@ def circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: in
     return total / taken
 
 
-def unit_direction(crystal: ArrayLike) -> Array:
-    """A crystal direction of three Cartesian numbers, divided by its length."""
-    h = np.asarray(crystal, dtype=float)
+def unit_direction(given: ArrayLike, whose: str = "crystal") -> Array:
+    """A direction of three Cartesian numbers, divided by its length; `whose` it is, for messages."""
+    h = np.asarray(given, dtype=float)
     if h.shape == (4,):
         raise ValueError(
             f"{h.tolist()} are four Miller–Bravais indices (h k i l), and directions are Cartesian here. Pass "
             "(h, (h + 2k)/√3, l·a/c) for the pole of the plane, x along the axis a of the hexagonal cell and a, c its "
             "lattice constants"
         )
-    if h.shape != (3,) or not np.linalg.norm(h) > 0:
-        raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
+    if h.shape != (3,) or not 0 < np.linalg.norm(h) < np.inf:
+        raise ValueError(f"a {whose} direction is a vector of three finite numbers, not all zero; got {h.tolist()}")
     return h / np.linalg.norm(h)

@@ -219,11 +219,11 @@ def _moments(given: Any, count: int) -> Array:
 
 def _refuse_no_number(values: Array, what: str) -> None:
     """NaN and infinite numbers of atoms: those of positions end in a crash of spglib."""
-    wrong = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
-    if wrong.any():
+    wrong = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if len(wrong):
         raise ValueError(
-            f"the {what} of atom {int(wrong.argmax())} is {values[wrong.argmax()].tolist()} (so of {int(wrong.sum())} of "
-            f"{len(values)} atoms): every atom of a cell needs one that is finite"
+            f"the {what} of atom {wrong[0]} is {values[wrong[0]].tolist()} ({len(wrong)} of {len(values)} are so): "
+            "every atom of a cell needs one that is finite"
         )
 
 

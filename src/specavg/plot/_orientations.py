@@ -9,10 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families._made_of_groups import rotation_of_space
-from specavg.plot._poles import crystal_and_specimen, directions_at, drawn_pole_density, indices, project, sides
+from specavg.plot._poles import (
+    check_drawing,
+    crystal_and_specimen,
+    directions_at,
+    drawn_pole_density,
+    indices,
+    project,
+    sides,
+)
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, bands_on_one_scale, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
@@ -76,6 +85,7 @@ def inverse_pole_figure(
     >>> [text.get_text() for text in ax.texts]
     ['001', '101', '111']
     """
+    check_drawing(projection, resolution, degree)
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(specimen, dtype=float))
     axes = panels_in_a_row(ax, len(directions), (3.1, 3.3), colorbar)
@@ -90,7 +100,9 @@ def inverse_pole_figure(
 
     swapped = [(B, A) for A, B in sides(source.group)] if group is None else []
     densities = [
-        drawn_pole_density(model, transposed, unit_direction(r), flat, True, degree, swapped, transposed=True)
+        drawn_pole_density(
+            model, transposed, unit_direction(r, "specimen"), flat, True, degree, swapped, transposed=True
+        )
         for r in directions
     ]
     plane = project(flat, projection).reshape(*phi.shape, 2)
@@ -104,7 +116,7 @@ def inverse_pole_figure(
             offset = tuple((15, 9) * away / max(np.linalg.norm(away), 1e-9))  # three digits are wider than high
             panel.annotate(indices(corner), at, offset, textcoords="offset points", ha="center", va="center",
                            annotation_clip=False)  # fmt: skip
-        panel.set_title(f"along {indices(r, '[]')}", pad=16, fontsize="medium")
+        panel.set_title(f"along {indices(r, '[]')}", pad=24 if last - first > 6 else 16, fontsize="medium")
         panel.set_aspect("equal")
         panel.set_axis_off()
         panel.margins(0.12)
@@ -113,7 +125,7 @@ def inverse_pole_figure(
 
 def odf_sections(
     model: Any,
-    phi2: Sequence[float] = (0.0, 45.0, 65.0),
+    phi2: float | Sequence[float] = (0.0, 45.0, 65.0),
     *,
     group: Group | None = None,
     resolution: int = 45,
@@ -130,7 +142,7 @@ def odf_sections(
     ----------
     model : fitted density or callable
         On `Rotations`.
-    phi2 : sequence of float, default (0, 45, 65)
+    phi2 : float or sequence of float, default (0, 45, 65)
         In degrees; the default has the ideal orientations of rolled cubic metals.
     group : Group, optional
         The symmetry of crystal and specimen, where the model does not say it.
@@ -151,21 +163,22 @@ def odf_sections(
     >>> axes[1].get_title()
     'φ₂ = 45°'
     """
+    resolution, at = whole_number(resolution, "resolution", 1), np.atleast_1d(np.asarray(phi2, dtype=float)).tolist()
     source = source_of(model, space=Rotations(), group=group)
     crystal, specimen = (_about_z(_matrices(side)) for side in crystal_and_specimen(source.group))
     widest = 360.0 / (specimen[0] * (2 if len(specimen[1]) else 1))
     deepest = 90.0 if len(crystal[1]) else 180.0
-    axes = panels_in_a_row(ax, len(phi2), (3.1, 3.3), colorbar)
+    axes = panels_in_a_row(ax, len(at), (3.1, 3.3), colorbar)
     first, middle = np.meshgrid(
         np.linspace(0, widest, resolution + 1), np.linspace(0, deepest, resolution + 1), indexing="ij"
     )
     sections: list[Array] = []
-    for last in phi2:
-        angles = np.stack([first.ravel(), middle.ravel(), np.full(first.size, float(last))], axis=1)
+    for last in at:
+        angles = np.stack([first.ravel(), middle.ravel(), np.full(first.size, last)], axis=1)
         values = source.values(rotations_from_bunge(angles, degrees=True).reshape(-1, 9))
         sections.append(values.reshape(first.shape))
     bands_on_one_scale(axes, np.stack([first, middle], axis=-1), sections, cmap, _UNIT if colorbar else None)
-    for panel, last in zip(axes, phi2, strict=True):
+    for panel, last in zip(axes, at, strict=True):
         panel.set_title(f"φ₂ = {last:g}°", fontsize="medium")
         panel.set(xlim=(0, widest), ylim=(deepest, 0), xlabel="φ₁ in degrees", aspect="equal")
         panel.set_xticks(np.linspace(0, widest, 4 if widest == 90 else 5))

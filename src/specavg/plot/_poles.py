@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry
@@ -92,8 +93,7 @@ def pole_figure(
     >>> ax.get_title()
     '{001}'
     """
-    if projection not in ("equal area", "stereographic"):
-        raise ValueError(f"projection must be 'equal area' or 'stereographic'; got {projection!r}")
+    check_drawing(projection, resolution, degree)
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(crystal, dtype=float))
     axes = panels_in_a_row(ax, len(directions), (3.1, 3.6), colorbar)
@@ -126,6 +126,15 @@ def pole_figure(
         panel.set_aspect("equal")
         panel.set_axis_off()
     return axes[0] if np.ndim(crystal) == 1 else axes
+
+
+def check_drawing(projection: str, resolution: int, degree: int | None) -> None:
+    """Errors for a figure of poles that cannot be drawn so."""
+    if projection not in ("equal area", "stereographic"):
+        raise ValueError(f"projection must be 'equal area' or 'stereographic'; got {projection!r}")
+    whole_number(resolution, "resolution", 1)
+    if degree is not None:
+        whole_number(degree, "degree", 0)
 
 
 def directions_at(theta: Array, phi: Array) -> Array:

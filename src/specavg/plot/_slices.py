@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg.groups import Group
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.spaces import Space, Torus
+
+_AWAY = 11  # points from an edge to the middle of its label, which is 13 wide and 9 high
 
 
 def slices(
@@ -65,6 +68,7 @@ def slices(
         raise ValueError(f"plot.slices draws functions on Torus(3); this one is on {source.space!r}")
     if axis not in (0, 1, 2):
         raise ValueError(f"axis must be 0, 1 or 2; got {axis!r}")
+    resolution = whole_number(resolution, "resolution", 1)
     axes = panels_in_a_row(ax, len(at), (2.3, 2.7), colorbar)
     kept = [i for i in range(3) if i != axis]
     frame = np.diag(source.space.period) if source.space.lattice is None else source.space.lattice
@@ -85,8 +89,10 @@ def slices(
         panel.set_aspect("equal")
         panel.set_axis_off()
         first, second = ("x₁x₂x₃"[2 * i : 2 * i + 2] for i in kept)
-        panel.annotate(first, flat[0] / 2, (0, -9), textcoords="offset points", ha="center", annotation_clip=False)
-        panel.annotate(second, flat[1] / 2, (-10, 0), textcoords="offset points", va="center", annotation_clip=False)
+        for name, edge, away in ((first, flat[0], (0, -1)), (second, flat[1], (-flat[1][1], flat[1][0]))):
+            offset = _AWAY * np.array(away) / np.linalg.norm(away)  # at right angles to the edge
+            panel.annotate(name, edge / 2, tuple(offset), textcoords="offset points", ha="center", va="center",
+                           annotation_clip=False)  # fmt: skip
     return axes
 
 

@@ -18,6 +18,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 CMAP = "viridis"  # lightness increases along it: the same order in grey
 INK = "#1a1a1a"
+_DIGITS = 9  # of values in units of their range: others are rounding, and no picture shows them
 
 
 def pyplot() -> Any:
@@ -41,6 +42,8 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], **subplot: Any) -> A
 
 def panels_in_a_row(ax: Any, count: int, panel: tuple[float, float], colorbar: bool) -> NDArray[Any]:
     """`ax` as an array of `count` axes, or those of a new figure whose panels have the given size in inches."""
+    if not count:
+        raise ValueError("nothing is asked to be drawn: give at least one direction, section or height")
     if ax is None:
         size = (panel[0] * count + 0.9 * colorbar, panel[1])
         _, ax = pyplot().subplots(1, count, figsize=size, layout="constrained", squeeze=False)
@@ -84,7 +87,9 @@ def bands(
 ) -> Any:
     """Twenty-four bands of colour, every third level with a line; what a colour bar needs is returned."""
     low, high = limits or value_range(values)
-    values = np.clip(values, low, high)  # what rounding puts outside the limits would be left white
+    # What rounding puts outside the limits would be left white, and on both sides of a level it would be a coastline.
+    share = np.round((np.clip(values, low, high) - low) / (high - low), _DIGITS)
+    values = low + share * (high - low)
     levels = np.linspace(low, high, 25)
     filled = ax.contourf(x, y, values, levels=levels, cmap=cmap, **options)
     filled.set_edgecolor("face")  # no hairlines between the bands in vector files

@@ -109,7 +109,7 @@ def fibre_fraction(
     0.401923788647
     """
     values = values_of(density, "the fraction of a fibre")
-    h, r = unit_direction(crystal), unit_direction(specimen)
+    h, r = unit_direction(crystal), unit_direction(specimen, "specimen")
     group = group_of(density) if group is None else group
     turns = [np.eye(3)] if group is None else crystal_rotations(group, h)
     orbits = [_different(np.array([A @ v for A in turns])) for v in (h, -h)]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.groups import Group
 from specavg.spaces import Rotations
@@ -44,7 +45,7 @@ def misorientation_angles(X: ArrayLike, group: Group, *, pairs: int | None = Non
         raise ValueError(f"misorientations are between two orientations at least; X has {len(matrices)}")
     first, second = np.arange(len(matrices) - 1), np.arange(1, len(matrices))
     if pairs is not None:
-        rng = as_generator(random_state)
+        pairs, rng = whole_number(pairs, "pairs", 1), as_generator(random_state)
         first = rng.integers(len(matrices), size=pairs)
         second = (first + rng.integers(1, len(matrices), size=pairs)) % len(matrices)
     between = matrices[first] @ matrices[second].transpose(0, 2, 1)  # crystal to crystal

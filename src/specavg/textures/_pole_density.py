@@ -56,6 +56,8 @@ def pole_density(
     values = values_of(density, "a pole density")
     h = unit_direction(crystal)
     r = _unit_directions(specimen)
+    if not len(r):
+        return np.empty(0)
     if steps is not None:
         return np.mean([circle_means(values, v, r, steps) for v in ((h, -h) if antipodal else (h,))], axis=0)
     found = pole_density_in_closed_form(density, h, r, antipodal)
