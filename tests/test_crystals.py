@@ -334,7 +334,7 @@ def test_the_group_of_a_crystal_reads_as_a_part_of_a_sentence():
 
 
 WITHOUT_NUMBERS = {
-    "a position of NaN": ((3 * np.eye(3), [[0, 0, 0], [np.nan, 0, 0]], [1, 1]), "position of atom 1 is .*1 of 2 are so"),
+    "a position of NaN": ((3 * np.eye(3), [[0, 0, 0], [np.nan, 0, 0]], [1, 1]), "of atom 1 is .*1 of 2 are so"),
     "an infinite position": ((3 * np.eye(3), [[0, np.inf, 0]], [1]), "position of atom 0 is"),
     "a plane": ((3 * np.eye(2), [[0, np.nan]], [1]), "position of atom 0 is"),
     "a kind": ((3 * np.eye(3), [[0, 0, 0]], [np.nan]), "kind of atom 0 is nan"),

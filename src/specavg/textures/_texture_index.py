@@ -13,7 +13,8 @@ from specavg.spaces import Rotations
 from specavg.textures._accuracy import MOST_DRAWN, OFF, SETTLED
 from specavg.textures._given_density import group_of, values_of
 
-_DEGREES = (8, 16, 24, 32, 48, 64, 96, 128)  # of the product rules that are tried
+# Of the product rules that are tried. Fibres of 1° need 256; sharper ones than the functions of a basis are kernels.
+_DEGREES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384)
 _MOST_NODES = 200_000  # rotations of a rule: degree 32; all degrees where a fibre texture is one of directions
 _DRAWN = 4_000  # orientations drawn from a density of kernels at a time
 _STANDARD_ERROR = 0.01  # relative, at which drawing ends: a texture index is quoted with two digits
@@ -31,7 +32,7 @@ def texture_index(density: Any) -> float:
     Returns
     -------
     float
-        By product rules of increasing degree, up to 32, and up to 128 for a fitted fibre texture; where they do not
+        By product rules of increasing degree, up to 32, and up to 384 for a fitted fibre texture; where they do not
         settle to 0.1 %, the last one, with a warning: the nodes are then too far apart for the density. Where a
         fitted density is one of kernels (`form_`), J is the mean of f over orientations drawn from f, to a standard
         error of 1 %; of a series it is the sum of its squared coefficients, exactly.
