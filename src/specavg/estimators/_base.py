@@ -112,10 +112,11 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
-        if self.basis_.kind == "invariant" and is_one_orbit(self.basis_.space, self.basis_.group):
-            return f"{self.basis_.group!r} takes every point of {self.basis_.space!r} to every other"
+        space, group = self.basis_.space, self.basis_.group
+        if self.basis_.kind == "invariant" and group.fields and is_one_orbit(space, group):
+            return f"{group!r} takes every point of {space!r} to every other"
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
-        function = f"non-constant {self.basis_.kind} function of {self.basis_.group!r} on {self.basis_.space!r}"
+        function = f"non-constant {self.basis_.kind} function of {group!r} on {space!r}"
         if self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue":  # where a default search ended
             return (
                 f"a search of about {BASIS_SECONDS:g} seconds, up to the eigenvalue {bound}, found no {function} (the "
