@@ -127,8 +127,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     of rough functions of many coordinates without noise are too narrow.
 
     *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
-    where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few coordinates compete with those of small
-    eigenvalues, and `basis_.order` says which were taken.
+    where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few
+    coordinates compete with those of small eigenvalues, and `basis_.order` says which were taken.
 
     *Several outputs* share the spectrum, and each combination of them in `directions_` has a penalty of its own. With a
     given `alpha`, and where only moments are known, all outputs have the same penalty.
