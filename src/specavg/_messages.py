@@ -29,20 +29,6 @@ def shown(value: Any) -> str:
     return written if len(written) <= _LONGEST else written[: _LONGEST - 3] + "..."
 
 
-def is_positive(value: Any) -> bool:
-    """Whether this is a number, positive and finite.
-
-    Examples
-    --------
-    >>> is_positive(0.5), is_positive(math.inf), is_positive("auto"), is_positive(None)
-    (True, False, False, False)
-    """
-    try:
-        return not isinstance(value, str) and 0 < float(value) < math.inf
-    except (TypeError, ValueError):
-        return False
-
-
 def size_text(n: int) -> str:
     """A whole number of any size: its digits, or a power of ten where they are many.
 

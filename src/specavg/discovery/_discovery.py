@@ -68,7 +68,9 @@ class Candidate:
     @property
     def label(self) -> str:
         """The name of the candidate in tables: that of its subgroup, or how its element is written."""
-        return element_label(self.element, _WIDTH) if self.element is not None else group_label(self.subgroup)
+        if self.subgroup is not None:
+            return group_label(self.subgroup)
+        return "" if self.element is None else element_label(self.element, _WIDTH)
 
     @property
     def cells(self) -> tuple[str, ...]:

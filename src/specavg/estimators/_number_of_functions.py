@@ -11,9 +11,10 @@ from specavg.invariants import Cutoff, InvariantBasis
 from specavg.regression import _measured_limits as _limits
 
 _HOPELESS = 1e6  # invariant functions asked for before a group is taken to have none but the constant
-# Bytes of each value of a feature that a decomposition of them needs: itself, seven times. Fits of 200 to 4,000 rows
-# took 4.0 to 6.6 times the bytes of their features.
+# Bytes of each value of a feature that a decomposition of them needs: eight times its own eight. Fits of 200 to 4,000
+# rows took 4.0 to 6.6 times the bytes of their features.
 _HELD_BYTES = 64.0
+_LITTLE = 1e5  # bytes that no limit refuses to a default: finding its functions takes more
 # Functions for each row, at most, of which sums take the place of features where memory is short: sums keep half of the
 # digits, and with hardly more rows than functions these are all lost. Of 1,000 rows of exp(cos x + cos y), 384 features
 # left an error of 2e-11 and sums of 768 functions one of 2e-4.
@@ -40,10 +41,13 @@ def affordable_dim(n: int, held: float | None = None) -> int:
         of_many_rows = min(_limits.MANY_ROWS_FUNCTIONS, (_limits.MANY_ROWS_WORK / n) ** 0.5)
         by_work = max((_limits.WORK / n) ** 0.5, of_many_rows)
     target = rounded(min(wanted, max(by_work, _limits.FEWEST_FUNCTIONS)), up=wanted <= by_work)
+    rows = held or n
+    if _HELD_BYTES * rows * target <= _LITTLE:
+        return target
     limit = settings().memory_limit
     by_memory = (limit / GRAM_BYTES) ** 0.5
-    if held != inf:
-        by_memory = max(limit / (_HELD_BYTES * (held or n)), min(by_memory, _SUMMED_PER_ROW * n))
+    if rows != inf:
+        by_memory = max(limit / (_HELD_BYTES * rows), min(by_memory, _SUMMED_PER_ROW * n))
     return target if target <= by_memory else rounded(max(by_memory, 2), up=False)
 
 

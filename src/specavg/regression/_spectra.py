@@ -9,7 +9,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg._messages import is_positive, shown
+from specavg._messages import shown
 
 SPECTRA = ("sobolev", "matern", "heat", "product", "partition", "von mises")
 
@@ -78,6 +78,20 @@ class TypesOfFunctions(Protocol):
     @property
     def first(self) -> float: ...
     def sums(self, values: Array) -> Array: ...
+
+
+def is_positive(value: Any) -> bool:
+    """Whether this is a number, positive and finite.
+
+    Examples
+    --------
+    >>> is_positive(0.5), is_positive(np.inf), is_positive("auto"), is_positive(None)
+    (True, False, False, False)
+    """
+    try:
+        return not isinstance(value, str) and 0 < float(value) < np.inf
+    except (TypeError, ValueError):
+        return False
 
 
 @final
