@@ -373,7 +373,12 @@ def test_longitude_and_latitude_are_points_of_the_sphere(here, capsys, monkeypat
     frame[["lat", "lon", "t"]].to_csv("swapped.csv", index=False)
     code, _, err = run(capsys, "fit", "swapped.csv", *rest, "-o", "other.specavg")
     assert code != 0
-    assert "X[:, ::-1] exchanges" in err
+    assert "the columns are lat,lon: give --features lon,lat" in err
+    frame.rename(columns={"lat": "a", "lon": "b"})[["a", "b", "t"]].to_csv("swapped.csv", index=False)
+    code, _, err = run(capsys, "fit", "swapped.csv", *rest, "-o", "other.specavg")
+    assert code != 0
+    assert "--features LONGITUDE,LATITUDE names them in this order" in err
+    assert run(capsys, "fit", "swapped.csv", *rest, "--features", "b,a", "-o", "other.specavg")[0] == 0
 
 
 def test_blanks_around_the_names_of_a_header_are_not_part_of_them(here, capsys):

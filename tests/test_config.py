@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import specavg as sa
-from specavg import _reporting
+from specavg import _config, _reporting
 from specavg._config import require_memory, settings
 
 
@@ -41,6 +41,51 @@ def test_a_block_restores_after_an_error():
 def test_a_call_sets_for_good():
     sa.config(memory_limit=12_345)
     assert settings().memory_limit == 12_345
+
+
+def test_blocks_of_threads_end_in_any_order():
+    before, entered, overlapping = settings(), threading.Event(), threading.Event()
+    seen = []
+
+    def first():
+        with sa.config(memory_limit="300 MB"):
+            entered.set()
+            overlapping.wait(10)
+
+    def second():
+        entered.wait(10)
+        with sa.config(memory_limit="400 MB"):
+            overlapping.set()
+            threads[0].join(10)
+            seen.append(settings().memory_limit)
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    for thread in threads:
+        thread.start()
+    threads[1].join(10)
+    assert seen == [400_000_000]
+    assert settings() == before
+
+
+def test_a_block_sets_each_time_it_is_entered():
+    before, block = settings(), sa.config(memory_limit="77 MB")
+    for _ in range(2):
+        with block as inside:
+            assert inside.memory_limit == settings().memory_limit == 77_000_000
+            with block:
+                assert settings().memory_limit == 77_000_000
+            assert settings().memory_limit == 77_000_000
+        assert settings() == before
+
+
+def test_a_call_within_a_block_outlasts_it():
+    threads = settings().n_threads
+    with sa.config(memory_limit="77 MB", n_threads=threads + 1):
+        for limit in range(1000, 1100):
+            sa.config(memory_limit=limit)
+            assert (settings().memory_limit, settings().n_threads) == (limit, threads + 1)
+        assert len(_config._layers) <= 3  # calls that are over leave nothing behind
+    assert (settings().memory_limit, settings().n_threads) == (1099, threads)
 
 
 def test_settings_are_seen_by_other_threads():
@@ -85,6 +130,19 @@ def test_a_refusal_names_the_sizes_and_the_remedy():
     text = str(refusal.value)
     assert text.startswith("a table would need 2.5 GB; the memory limit is 1 MB. Use fewer rows.")
     assert "sa.config(memory_limit=...)" in text
+
+
+def test_the_default_is_half_of_what_a_container_may_use(tmp_path, monkeypatch):
+    second, first = tmp_path / "memory.max", tmp_path / "memory.limit_in_bytes"
+    monkeypatch.setattr(_config, "_CONTAINER_LIMITS", (str(second), str(first)))
+    machine = _config._default().memory_limit  # neither file is there
+    second.write_text("max\n")
+    first.write_text("9223372036854771712\n")  # how the first version writes that there is no bound
+    assert _config._default().memory_limit == machine
+    first.write_text("1000000\n")
+    assert _config._default().memory_limit == 500_000
+    second.write_text("800000\n")
+    assert _config._default().memory_limit == 400_000
 
 
 def test_the_default_is_a_share_of_the_machine():

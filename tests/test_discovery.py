@@ -10,11 +10,14 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.cli._command_words import in_words_of_the_command
 from specavg.discovery._discovery import group_label
 from specavg.discovery._evidence import Decay, log_evidence
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._one_part_functions import one_part_functions
+from specavg.discovery._subgroup_names import element_label
 from specavg.discovery._subgroups import TooManySubgroups, lattice, subgroup_classes
+from specavg.isometries import signed_permutation
 from specavg.regression._information import Information
 
 S2, OH = sa.Sphere(3), groups.point_group("Oh")
@@ -780,3 +783,31 @@ def test_finer_detail_is_doubted_where_something_is_left_that_it_could_explain(n
     found = sa.discover_symmetry(X, y + noise * np.random.default_rng(0).normal(size=200), space, group)
     assert found.group.order == 18
     assert any("finest functions" in note for note in found.notes) == doubted
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_label_says_what_a_long_element_moves(seed):
+    rng = np.random.default_rng(seed)
+    image, signs = np.arange(10), rng.choice([-1, 1], 10)
+    some = rng.choice(10, 4, replace=False)
+    image[some] = rng.permutation(some)
+    label = element_label(signed_permutation(image, signs), 47)
+    read = np.arange(10)
+    for cycle in re.findall(r"\(([\d ]+)\)", label):
+        places = [int(i) for i in cycle.split()]
+        read[places] = np.roll(places, -1)
+    changed = label.partition("changes the sign of ")[2]
+    np.testing.assert_array_equal(read, image)
+    assert [int(i) for i in changed.split(", ") if i] == np.flatnonzero(signs < 0).tolist()
+
+
+def test_the_table_of_many_columns_tells_its_candidates_apart():
+    space = sa.Torus(10)
+    X = space.sample(200, random_state=0)
+    y = np.cos(np.pi * X).sum(axis=1) + np.sin(np.pi * X[:, 3])
+    found = str(sa.discover_symmetry(X, y, space, groups.sign_flips(10)))
+    rows = [line for line in found.splitlines() if line.endswith(("  yes", "  no"))]
+    assert len({row[:48] for row in rows}) == len(rows) > 1
+    assert all(("3" in row[:48]) == row.endswith("no") for row in rows)
+    assert "see .table" in found
+    assert "see .table" not in in_words_of_the_command(found)

@@ -237,6 +237,62 @@ def test_masked_values_are_not_fitted(which):
         model.fit(**data)
 
 
+@pytest.mark.parametrize(
+    "name, fit",
+    {
+        "ridge": lambda X, y, **given: sa.InvariantKernelRidge(sa.Torus(2), max_dim=9).fit(X, y, **given),
+        "mean": lambda X, y, **given: sa.SpecAvgRegressor(sa.Torus(2), max_dim=9).fit(X, y, **given),
+        "density": lambda X, y, **given: sa.InvariantDensity(sa.Torus(2), max_dim=9).fit(X, **given),
+        "test": lambda X, y, **given: sa.symmetry_test(X, y, sa.Torus(2), groups.symmetric(2), max_dim=9, **given),
+        "chunks": lambda X, y, sample_weight: sa.InvariantKernelRidge(sa.Torus(2), max_dim=9).fit(
+            iter([(X, y, sample_weight)])
+        ),
+    }.items(),
+)
+def test_masked_weights_are_not_used(name, fit):
+    X = sa.Torus(2).sample(40, random_state=0)
+    weights = np.ma.array(np.ones(40))
+    fit(X, np.cos(np.pi * X[:, 0]), sample_weight=weights)  # nothing is masked
+    weights[3] = np.ma.masked
+    with pytest.raises(ValueError, match=r"sample_weight has 1 masked values.*sample_weight.filled\(0\)"):
+        fit(X, np.cos(np.pi * X[:, 0]), sample_weight=weights)
+
+
+@pytest.mark.parametrize("chunks", [False, True])
+@pytest.mark.parametrize("which", ["y", "gradient"])
+def test_masked_gradients_and_values_beside_them_are_not_fitted(which, chunks):
+    X = sa.Torus(2).sample(40, random_state=0)
+    data = {"y": np.cos(np.pi * X[:, 0]), "gradient": -np.pi * np.sin(np.pi * X) * [1, 0]}
+    data[which] = np.ma.array(data[which], mask=True)
+    model = sa.InvariantKernelRidge(sa.Torus(2), max_dim=9)
+    with pytest.raises(ValueError, match=rf"{which} has \d+ masked values.*{which}.filled\(np.nan\)"):
+        model.fit(iter([(X, data["y"], None, data["gradient"])])) if chunks else model.fit(X, **data)
+
+
+@pytest.mark.parametrize("size", [1e308, 1e200, 1e-200, 1e-310])
+def test_only_ratios_of_weights_matter_however_large_they_are(size):
+    X = sa.Torus(2).sample(60, random_state=0)
+    y, ratios = np.cos(np.pi * X[:, 0]), np.random.default_rng(0).choice([0.25, 0.5, 1.0], 60)
+    for model in (
+        sa.InvariantKernelRidge(sa.Torus(2), max_dim=30),
+        sa.EquivariantKernelRidge(sa.Torus(2), groups.trivial(2), "scalar", max_dim=30),
+        sa.InvariantDensity(sa.Torus(2), max_dim=9),
+    ):
+        given = {} if isinstance(model, sa.InvariantDensity) else {"y": y}
+        plain, large = (clone(model).fit(X, **given, sample_weight=w) for w in (ratios, size * ratios))
+        values = [getattr(m, "predict", None) or m.score_samples for m in (plain, large)]
+        np.testing.assert_allclose(values[1](X), values[0](X), rtol=1e-9, atol=1e-12)
+
+
+def test_weights_whose_sum_is_no_number_are_refused_where_it_is_needed():
+    X = sa.Torus(2).sample(40, random_state=0)
+    weights = np.full(40, 1e308)
+    with pytest.raises(ValueError, match=r"as large as 1e\+308, and its sum is no number"):
+        sa.SpecAvgRegressor(sa.Torus(2), max_dim=9).fit(X, X[:, 0], sample_weight=weights)
+    with pytest.raises(ValueError, match=r"as large as 1e\+308, and its sum is no number"):
+        sa.symmetry_test(X, X[:, 0], sa.Torus(2), groups.symmetric(2), sample_weight=weights)
+
+
 def test_sparse_targets_are_refused():
     X = sa.Torus(2).sample(40, random_state=0)
     with pytest.raises(TypeError, match="y is a sparse array"):

@@ -608,3 +608,11 @@ def test_a_group_is_doubted_in_the_order_that_sees_it_fail(space):
     y = np.cos(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
     with pytest.warns(UserWarning, match=r"0\.1\d without the group: the data do not seem to have the symmetry"):
         sa.InvariantKernelRidge(space, sa.groups.symmetric(space.dim)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["smoothness", "length_scale"])
+@pytest.mark.parametrize("value", ["auto", "1", [1.0, 2.0], 0.0, -1.0, np.nan])
+def test_what_is_no_smoothness_or_length_is_refused_by_name(name, value):
+    X = sa.Circle().sample(20, random_state=0)
+    with pytest.raises(ValueError, match=f"{name} must be positive and finite, or None to choose it; got"):
+        sa.InvariantKernelRidge(sa.Circle(), **{name: value}).fit(X, X[:, 0])

@@ -1,6 +1,7 @@
 """Longitude and latitude as points of the sphere."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import specavg as sa
@@ -48,6 +49,20 @@ def test_east_is_to_the_right_of_north():
 def test_what_is_no_latitude_is_refused(lonlat, degrees, said):
     with pytest.raises(ValueError, match=said):
         directions_from_lonlat(lonlat, degrees=degrees)
+
+
+@pytest.mark.parametrize("names", [("latitude", "longitude"), ("Lat", "x"), ("x", "lon_deg"), ("lat", "lng")])
+def test_a_table_that_names_the_latitude_first_is_refused(names):
+    table = pd.DataFrame(PLACES[:, ::-1], columns=list(names))
+    with pytest.raises(ValueError, match=rf"longitude comes first.*table\[\['{names[1]}', '{names[0]}'\]\]"):
+        directions_from_lonlat(table)
+    np.testing.assert_array_equal(directions_from_lonlat(table.to_numpy()[:, ::-1]), directions_from_lonlat(PLACES))
+
+
+@pytest.mark.parametrize("names", [("lon", "lat"), ("x", "y"), ("latent", "y"), (0, 1)])
+def test_other_names_are_taken(names):
+    table = pd.DataFrame(PLACES, columns=list(names))
+    np.testing.assert_array_equal(directions_from_lonlat(table), directions_from_lonlat(PLACES))
 
 
 def test_two_columns_on_the_sphere_are_told_how_they_become_points():

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 import specavg as sa
@@ -29,6 +30,54 @@ Y3 = np.cos(np.pi * X3).sum(axis=1)
 def test_texts_and_durations_are_no_points(X, said):
     with pytest.raises(ValueError, match=said):
         sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.arange(9.0))
+
+
+DAYS = pd.date_range("2020-01-01", periods=9)
+
+
+class Frame:
+    """A table of a library that names its kinds of columns as Polars does."""
+
+    columns = ("a", "when")
+
+    def __init__(self, kind, values):
+        self.dtypes, self.values, self.shape = ["Float64", kind], values, (len(values), 2)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.column_stack([np.zeros(len(self)), np.asarray(self.values).astype("int64")]).astype(dtype)
+
+
+TIMES = {
+    "dates with a zone": pd.DataFrame({"a": 0.0, "when": DAYS.tz_localize("UTC")}),
+    "durations": pd.DataFrame({"a": 0.0, "when": DAYS - DAYS[0]}),
+    "periods": pd.DataFrame({"a": 0.0, "when": DAYS.to_period("D")}),
+    "Arrow in pandas": pd.DataFrame({"a": 0.0, "when": DAYS}).astype({"when": "timestamp[ns][pyarrow]"}),
+    "Arrow": pyarrow.table({"a": np.zeros(9), "when": DAYS.date}),
+    "Arrow, times": pyarrow.table({"a": np.zeros(9), "when": pyarrow.array(range(9), pyarrow.time64("us"))}),
+    **{
+        f"objects, {type(value).__name__}": pd.DataFrame({"a": 0.0, "when": pd.Series([value] * 9, dtype=object)})
+        for value in (DAYS[0], DAYS[0].date(), DAYS[0].time(), DAYS[1] - DAYS[0], DAYS[0].to_period("D"))
+    },
+    **{
+        f"Polars, {kind}": Frame(kind, np.arange(9))
+        for kind in ("Date", "Time", "Datetime(time_unit='us', time_zone=None)", "Duration(time_unit='us')")
+    },
+}
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_dates_of_every_library_are_no_points_and_no_targets(name):
+    table, X = TIMES[name], np.zeros((9, 2))
+    for fit in (sa.InvariantKernelRidge(sa.Torus(2)).fit, sa.InvariantKernelRidge().fit):
+        with pytest.raises(ValueError, match=r"dates or durations") as refusal:
+            fit(table, np.arange(9.0))
+        assert "column 'when'" in str(refusal.value)
+    if not isinstance(table, Frame):
+        with pytest.raises(ValueError, match="y holds dates or durations"):
+            sa.InvariantKernelRidge(sa.Torus(2)).fit(X, table["when"])
 
 
 @pytest.mark.parametrize(

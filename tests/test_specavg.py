@@ -231,7 +231,7 @@ def test_bases_are_shared_between_fits():
 # --- errors --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("smoothness", [0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("smoothness", [0, -1.0, np.nan, np.inf, "auto", [1.0]])
 def test_impossible_smoothness_is_refused(smoothness):
     X, Y, _ = data()
     with pytest.raises(ValueError, match="smoothness must be positive and finite"):

@@ -6,7 +6,10 @@ import contextlib
 import os
 import re
 import threading
+import weakref
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from specavg._messages import whole_number
 
@@ -22,17 +25,45 @@ class Settings:
     progress: bool = False
 
 
+# Where Linux tells what a container may use, of its two versions of control groups: bytes, or a word for no bound.
+_CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
 def _default() -> Settings:
     try:
-        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):  # not a POSIX system: assume a small machine
-        physical = 4 * 2**30
+        memory = 4 * 2**30
+    for path in _CONTAINER_LIMITS:
+        with contextlib.suppress(ValueError, OSError):
+            memory = min(memory, int(Path(path).read_text()))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return Settings(memory_limit=physical // 2, n_threads=cores)
+    return Settings(memory_limit=memory // 2, n_threads=cores)
 
 
-_lock = threading.Lock()
-_current = _default()
+# What was given, the latest last, each with the `config` that gave it: a block takes its own away wherever it stands,
+# whatever other threads have set since. Threads share all of it, so that those of a computation see what it was given.
+_lock = threading.RLock()  # a block may end while memory is collected, here too
+_layers: list[tuple[weakref.ref[config], dict[str, Any]]] = []
+_base = _default()  # below the layers; what no block can take away any more becomes a part of it
+_current = _base
+
+
+def _update() -> None:
+    """Bring what is in force up to date; the lock is held."""
+    global _base, _current
+    kept: list[tuple[weakref.ref[config], dict[str, Any]]] = []
+    for setter, given in _layers:
+        if setter() is not None or (kept and kept[-1][0]() is not None):
+            kept.append((setter, given))
+        elif kept:  # neighbours that nobody can take away are one
+            kept[-1] = (setter, {**kept[-1][1], **given})
+        else:
+            _base = replace(_base, **given)
+    _layers[:] = kept
+    _current = _base
+    for _, given in _layers:
+        _current = replace(_current, **given)
 
 
 def settings() -> Settings:
@@ -54,11 +85,14 @@ def _bytes(limit: int | float | str) -> int:
 class config(contextlib.AbstractContextManager["Settings"]):
     """Set the memory bound, the thread count and the reports of progress, for good or for a ``with`` block.
 
+    Settings are those of the process, for all of its threads: the latest counts. When a block ends it takes back what
+    it has set, and nothing else; it may be entered again.
+
     Parameters
     ----------
     memory_limit : int or str, optional
         Bytes, or a string such as ``"2 GB"``: a bound on the working memory of one operation (the arrays a
-        user passes in and gets back are not counted). Default: half of the machine's memory.
+        user passes in and gets back are not counted). Default: half of the memory of the machine or of its container.
     n_threads : int, optional
         Threads used by compiled loops. Default: the cores this process may use.
     progress : bool, optional
@@ -80,26 +114,40 @@ class config(contextlib.AbstractContextManager["Settings"]):
         n_threads: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        global _current
         threads = None if n_threads is None else whole_number(n_threads, "n_threads", 1)
         if progress is not None and not isinstance(progress, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"progress must be True or False; got {progress!r}")
         limit = None if memory_limit is None else _bytes(memory_limit)
         given = {"memory_limit": limit, "n_threads": threads, "progress": progress}
+        self._given = {name: value for name, value in given.items() if value is not None}
+        self._is_block = False
         with _lock:
-            self._before = _current
-            self._set = _current = replace(_current, **{k: v for k, v in given.items() if v is not None})
+            self._set()
+
+    def _set(self) -> None:
+        _layers.append((weakref.ref(self), self._given))
+        _update()
+        self._settings = _current
+
+    def _withdraw(self) -> None:
+        own = [place for place, (setter, _) in enumerate(_layers) if setter() is self]
+        del _layers[own[-1]]
+        _update()
 
     def __enter__(self) -> Settings:
-        return self._set
+        with _lock:
+            if not self._is_block:  # what the call itself has set ends with the block
+                self._withdraw()
+            self._is_block = True
+            self._set()
+            return self._settings
 
     def __exit__(self, *exception: object) -> None:
-        global _current
         with _lock:
-            _current = self._before
+            self._withdraw()
 
     def __repr__(self) -> str:
-        shown = self._set
+        shown = self._settings
         return f"config(memory_limit={shown.memory_limit}, n_threads={shown.n_threads}, progress={shown.progress})"
 
 

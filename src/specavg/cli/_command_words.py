@@ -28,6 +28,8 @@ _WORDS = (
     (r" A scaler to its ends needs to clip: MinMaxScaler\(clip=True\)\.", ""),
     (r"are the rows of X\.reshape\(-1, (\d+)\), each", r"have the same number of columns, \1, and each is"),
     (r"X\.reshape\([^)]*\)\.swapaxes\(1, 2\) orders them", "name them in this order with --features"),
+    (r": see \.table$", ""),
+    (r"X\[:, ::-1\] exchanges the columns", "--features LONGITUDE,LATITUDE names them in this order"),
     (r"X\[\['(.*?)', \.\.\.\]\]", lambda names: f"--features {names[1].replace(chr(39), '').replace(' ', '')},..."),
     (r" \(sa\.config\(memory_limit=\.\.\.\) sets the limit\.\)", ""),
     (r"\bmax_(eigenvalue|dim)\b", r"--max-\1"),

@@ -54,6 +54,18 @@ def point_columns(euler: str | None, space: Space) -> int:
     return 3
 
 
+def check_angle_names(euler: str | None, columns: list[str]) -> None:
+    """Refuse columns named latitude and longitude where they are taken in the other order."""
+    from specavg.spaces._lonlat import names_latitude_first
+
+    if euler == _LONLAT and names_latitude_first(columns):
+        raise UserError(
+            f"--lonlat takes the longitude first, and the columns are {','.join(columns)}: give --features "
+            f"{','.join(columns[::-1])}",
+            2,
+        )
+
+
 def point_width(euler: str) -> int:
     """How many numbers a point has that is made of these angles."""
     return 3 if euler == _LONLAT else 9

@@ -18,7 +18,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._atomic import is_pipe
 from specavg._config import settings
-from specavg.cli._euler_columns import point_width, points_from_angles
+from specavg.cli._euler_columns import check_angle_names, point_width, points_from_angles
 from specavg.cli._local_vectors import vectors_from_local
 from specavg.cli._user_error import UserError
 from specavg.data._given_data import is_number
@@ -266,6 +266,7 @@ class TableStream(Stream):
         self.rows = table.rows
         if self.rows == 0:
             raise UserError(f"{table.path} has no rows")
+        check_angle_names(euler, features)
         self.n_features = len(features) if euler is None else point_width(euler)
         self.feature_names = features if euler is None else None  # what angles are turned into has no names
         self.outputs = () if len(targets) <= 1 else (3 if local else len(targets),)

@@ -10,7 +10,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.data._given_data import equal_rows, given_table, given_targets
 from specavg.data._questioned_columns import question_columns, question_unit
-from specavg.data._streaming import check_names, column_names, numbers
+from specavg.data._streaming import check_names, chunk_weights, column_names, numbers
 from specavg.spaces import Space
 
 
@@ -36,9 +36,7 @@ def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None, *, 
         question_unit(space, points)
     if sample_weight is None:
         return points, targets
-    weights = numbers(sample_weight, "sample_weight")
-    if weights.shape != targets.shape or (weights < 0).any():
-        raise ValueError(f"sample_weight must be {len(targets)} numbers, none negative; got shape {weights.shape}")
+    weights = chunk_weights(sample_weight, len(targets))
     used = weights > 0
     return points[used], targets[used], weights[used]
 

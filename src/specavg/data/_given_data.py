@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._messages import shown
 from specavg._random import OWN_SEED
-from specavg.data._questioned_columns import check_columns, check_kinds, column_kinds
+from specavg.data._questioned_columns import (
+    TO_NUMBERS,
+    check_columns,
+    check_kinds,
+    column_kinds,
+    is_kind_of_time,
+    is_time,
+    names_of_columns,
+)
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.spaces import Space
@@ -36,7 +44,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
     _check_table(X)
-    _check_mask(X, "X")
+    check_mask(X, "X")
     check_kinds(X)
     table = X if space is None else space.as_table(X)
     shape = getattr(table, "shape", ())
@@ -76,17 +84,26 @@ def _check_table(X: Any) -> None:
         raise TypeError(f"X is a {kind}, and points are rows of a table: {how}")
 
 
-def _check_mask(values: Any, name: str) -> None:
+_KEPT_ROWS = "Leave out their rows: keep = ~(np.ma.getmaskarray(X).any(axis=1) | np.ma.getmaskarray(y))"
+
+
+def check_mask(values: Any, name: str, remedy: str = _KEPT_ROWS) -> None:
+    """Refuse masked values: what lies below a mask is no data."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise ValueError(
             f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values, and what lies below a mask would be "
-            "fitted. Leave out their rows: keep = ~(np.ma.getmaskarray(X).any(axis=1) | np.ma.getmaskarray(y))"
+            f"fitted. {remedy}"
         )
+
+
+def check_weights_mask(sample_weight: Any) -> None:
+    """Refuse masked weights."""
+    check_mask(sample_weight, "sample_weight", "A row of weight zero is left out: sample_weight.filled(0)")
 
 
 def _check_numbers(X: Any) -> None:
     """Refuse texts among numbers, NaN and infinity, with their column and row."""
-    names = getattr(X, "columns", None)
+    names = names_of_columns(X)
     known = names is not None or isinstance(X, np.ndarray | list | tuple)
     if not known or not len(X) or any(getattr(kind, "kind", "") == "c" for kind in column_kinds(X)):
         return
@@ -112,7 +129,7 @@ def _column(names: Any, j: int) -> str:
 
 
 def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
-    """NaN for what stands for no value, else 0; an error with the first column that holds texts which are no numbers.
+    """NaN for what stands for no value, else 0; an error with the first column that holds texts, or dates.
 
     What else is no number is scikit-learn's to refuse.
     """
@@ -122,6 +139,11 @@ def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
                 raise ValueError(
                     f"{_column(names, j)} of X holds texts such as {value!r}, and points need numbers: put numbers in "
                     "their place (angles for directions of the compass), or leave the column out"
+                )
+            if is_time(value):
+                raise ValueError(
+                    f"{_column(names, j)} of X holds dates or durations such as {value!r}, and points need numbers: "
+                    f"convert them, {TO_NUMBERS}"
                 )
     return _none_as_nan(values)
 
@@ -153,19 +175,18 @@ def given_targets(y: Any) -> Any:
             f"y is a name, {y!r}, which says something beside the path of a Parquet file only. Give the column: "
             f"fit(data.drop(columns={y!r}), data[{y!r}])"
         )
-    _check_mask(y, "y")
+    check_mask(y, "y")
     if hasattr(y, "toarray"):  # SciPy's sparse arrays
         raise TypeError("y is a sparse array, and a regressor needs all of its numbers: y.toarray()")
     kind = getattr(y, "dtype", None)
-    if isinstance(kind, np.dtype) and kind.kind in "mM":
+    values = np.asarray(y)
+    some = values.ravel()[:1000].tolist() if values.dtype.kind in "OUST" else []
+    if is_kind_of_time(kind) or is_kind_of_time(values.dtype) or any(map(is_time, some)):
         raise ValueError(
             f"y holds dates or durations ({kind}), and a regressor needs numbers. Convert them to a number of days or "
             "seconds: (y - y.min()) / np.timedelta64(1, 'D')"
         )
-    values = np.asarray(y)
-    texts = []
-    if values.dtype.kind in "OUST":
-        texts = [value for value in values.ravel()[:1000].tolist() if isinstance(value, str)]
+    texts = [value for value in some if isinstance(value, str)]
     if texts:
         if all(is_number(text) for text in texts):
             raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg.data._given_data import check_mask
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces import Space
@@ -57,6 +58,8 @@ def checked_gradients(space: Space, points: Array, y: Any, gradient: Any) -> tup
     """Targets, NaN where they are missing, and gradients, rows of NaN where they are."""  # (n,), (n, n_features)
     if y is None:
         raise ValueError(f"y is needed beside gradients: {ONE_VALUE}")
+    check_mask(y, "y", "A missing value beside a gradient is NaN: y.filled(np.nan)")
+    check_mask(gradient, "gradient", "A missing gradient is a row of NaN: gradient.filled(np.nan)")
     targets = np.asarray(y, dtype=np.float64)
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]

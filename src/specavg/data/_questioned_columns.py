@@ -5,6 +5,7 @@ What cannot be right is refused. What is hardly right is warned of, at the line 
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import re
 import warnings
@@ -45,20 +46,50 @@ _UNLIKE_LENGTHS = 6.0
 _RESOLVED, _FAR_HIGHER = 3, 30
 
 
+# How NumPy, pandas, Polars and Arrow name their kinds of dates, times of the day and durations.
+_TIMES = re.compile(r"date|time|duration|period", re.IGNORECASE)
+TO_NUMBERS = "to a number of periods, days or seconds"
+
+
+def is_kind_of_time(kind: Any) -> bool:
+    """Whether values of this kind are dates, times or durations, of whatever library."""
+    return kind is not None and _TIMES.match(str(kind)) is not None
+
+
+def is_time(value: Any) -> bool:
+    """Whether one value is a date, a time or a duration."""
+    times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+    return isinstance(value, times) or type(value).__name__ == "Period"  # of pandas
+
+
+def names_of_columns(X: Any) -> Any:
+    """The names of the columns of a table as it has them; None where it has none."""
+    return X.schema.names if _is_arrow(X) else getattr(X, "columns", None)
+
+
+def _is_arrow(X: Any) -> bool:
+    """Whether this is a table of Arrow, whose columns are values; it is not imported to find out."""
+    return type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "schema")
+
+
 def column_kinds(X: Any) -> list[Any]:
     """The kinds of numbers in a table: of each column of a frame, of the first row of a list."""
     if hasattr(X, "dtypes"):
         return list(np.ravel(X.dtypes))
+    if _is_arrow(X):
+        return list(X.schema.types)
     return [np.asarray(X[0]).dtype if isinstance(X, list | tuple) and len(X) else getattr(X, "dtype", None)]
 
 
 def check_kinds(X: Any) -> None:
     """Refuse columns of texts, dates and durations, which would be read as numbers."""
-    for kind in column_kinds(X):
-        if isinstance(kind, np.dtype) and kind.kind in "mMUST":
-            what = "dates or durations" if kind.kind in "mM" else "texts"
-            how = "X.astype(float)" if what == "texts" else "to a number of periods, days or seconds"
-            raise ValueError(f"X holds {what} ({kind}), and points need numbers: convert them, {how}")
+    names = names_of_columns(X)
+    for j, kind in enumerate(column_kinds(X)):
+        time = is_kind_of_time(kind)
+        if time or (isinstance(kind, np.dtype) and kind.kind in "UST"):
+            what, how = ("dates or durations", TO_NUMBERS) if time else ("texts", "X.astype(float)")
+            where = "" if names is None else f" in column {names[j]!r}"
+            raise ValueError(f"X holds {what} ({kind}){where}, and points need numbers: convert them, {how}")
 
 
 def check_columns(space: Space | None, group: Group | None, columns: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from math import inf
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -15,7 +16,9 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import settings as _settings
 from specavg._reporting import reported
+from specavg.data._given_data import check_mask, check_weights_mask
 from specavg.data._gradient_moments import gradient_moments
+from specavg.data._questioned_columns import check_kinds
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces._points import certainly_finite
@@ -60,6 +63,8 @@ class ChunkMoments:
     def __call__(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> Moments | None:
         """The moments of one chunk, None for an empty one."""
         check_names(column_names(X), self.names)
+        check_mask(X, "X")
+        check_kinds(X)
         table = numbers(self.basis.space.as_table(X), "X")
         wanted = self.basis.space.n_features
         if table.ndim != 2 or table.shape[1] != wanted:
@@ -70,16 +75,35 @@ class ChunkMoments:
         if gradient is not None and not self.gradients:
             raise ValueError("there are gradients, and this estimator does not learn from them")
         if self.targets and gradient is None:
+            check_mask(y, "y")
             Y = numbers(y, "y").reshape(len(y), -1)
             if len(Y) != len(table):
                 raise ValueError(f"X has {len(table)} rows but y has {len(Y)}")
         if sample_weight is not None:
-            weights = numbers(sample_weight, "sample_weight").reshape(-1)
-            if len(weights) != len(table) or (weights < 0).any():
-                raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
+            weights = chunk_weights(sample_weight, len(table))
         if gradient is not None:
             return gradient_moments(self.basis, table, y, gradient, np.ones(len(table)) if weights is None else weights)
         return self.moments_of(self.basis, table, Y, weights)
+
+
+def chunk_weights(sample_weight: Any, n: int) -> Array:
+    """`n` weights whose sum is a number, none negative, or an error."""  # (n,)
+    check_weights_mask(sample_weight)
+    weights = numbers(sample_weight, "sample_weight")
+    if weights.size != n or len(weights) != n or (weights < 0).any():
+        raise ValueError(f"sample_weight must be {n} numbers, none negative; got shape {weights.shape}")
+    check_total(weights)
+    return weights.reshape(-1)
+
+
+def check_total(weights: Array) -> None:
+    """Refuse weights whose sum is no number."""
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total == inf:
+        raise ValueError(
+            f"sample_weight is as large as {weights.max():.3g}, and its sum is no number: divide it by its mean"
+        )
 
 
 def check_names(found: list[str] | None, expected: list[str] | None) -> None:

@@ -11,7 +11,7 @@ from typing import final
 from specavg._html import table_html
 from specavg.data._streaming import ChunkStream
 from specavg.discovery._samples import Samples
-from specavg.discovery._subgroup_names import orientation
+from specavg.discovery._subgroup_names import element_label, orientation
 from specavg.estimators import InvariantKernelRidge
 from specavg.estimators._finer_detail import WORTH_SAYING, untested_detail
 from specavg.groups import Group
@@ -21,6 +21,7 @@ from specavg.regression._information import Information
 
 _SHOWN = 8  # rows of the table in a summary
 _COLUMNS = ("candidate", "order", "invariant", "p-value", "probability", "accepted")
+_WIDTH = 47  # characters of a candidate in the table of a summary
 _NAMED = 3  # groups that a sentence names
 _UNSEEN = "No function is seen"  # how the note of a result begins that allows every symmetry, and returns none
 
@@ -67,7 +68,9 @@ class Candidate:
     @property
     def label(self) -> str:
         """The name of the candidate in tables: that of its subgroup, or how its element is written."""
-        return repr(self.element) if self.subgroup is None else group_label(self.subgroup)
+        if self.subgroup is not None:
+            return group_label(self.subgroup)
+        return "" if self.element is None else element_label(self.element, _WIDTH)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -82,8 +85,15 @@ def group_label(group: Group) -> str:
     if group.name is not None:
         axes = orientation(group)
         return f"{group.name} [{axes}]" if axes else group.name
-    generators = [*map(repr, group.generators), *map(repr, group.fields)]
-    return f"<{', '.join(generators)}>" if generators else "no symmetry"
+    generators = [*(element_label(g, _WIDTH) for g in group.generators), *map(repr, group.fields)]
+    between = "; " if any("changes" in label or "permutes" in label for label in generators) else ", "
+    return f"<{between.join(generators)}>" if generators else "no symmetry"
+
+
+def _shortened(label: str) -> str:
+    """A label that fits in its column of a table: both ends tell more than the beginning alone."""
+    half = (_WIDTH - 3) // 2
+    return label if len(label) <= _WIDTH else f"{label[:half]}...{label[-half:]}"
 
 
 def unseen_function(information: Information) -> str:
@@ -191,7 +201,7 @@ class Discovery:
     def __str__(self) -> str:
         shown = self._shown()
         lines = [
-            f"{label[:47]:<48}{order:>7}{invariant:>11}{p_value:>10}{probability:>13}  {accepted}"
+            f"{_shortened(label):<48}{order:>7}{invariant:>11}{p_value:>10}{probability:>13}  {accepted}"
             for label, order, invariant, p_value, probability, accepted in (_COLUMNS, *shown)
         ]
         more = [f"{len(self.table)} candidates in all: see .table"] if len(self.table) > len(shown) else []

@@ -9,7 +9,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, point_group
-from specavg.isometries import Isometry, LeftRight
+from specavg.isometries import Isometry, LeftRight, SignedPermutation
 from specavg.isometries._linear import linear, rotation_axis
 from specavg.spaces import Space, Sphere
 
@@ -83,6 +83,33 @@ def orientation(group: Group) -> str:
     if half_turns:
         return f"axis {_written(axis)}, half turn {_written(_plainest(half_turns))}"
     return f"axis {_written(axis)}" + (f", mirror ⊥ {_written(_plainest(across))}" if across else "")
+
+
+def element_label(g: Isometry, longest: int) -> str:
+    """How an element is written; by what it moves where that would be longer than `longest`.
+
+    Examples
+    --------
+    >>> from specavg.isometries import signed_permutation
+    >>> element_label(signed_permutation([1, 0], [1, -1]), 40)
+    'signed_permutation([1, 0], [1, -1])'
+    >>> element_label(signed_permutation([0, 3, 2, 1, 4, 5, 6, 7], [1, 1, -1, 1, 1, 1, 1, -1]), 40)
+    'permutes (1 3), changes the sign of 2, 7'
+    """
+    written = repr(g)
+    if len(written) <= longest or not isinstance(g, SignedPermutation):
+        return written
+    cycles, seen = "", set[int]()
+    for start, other in enumerate(g.image):
+        cycle = [start]
+        while other not in seen and other != start:
+            cycle.append(other)
+            other = g.image[other]
+        cycles += f"({' '.join(map(str, cycle))})" if len(cycle) > 1 and start not in seen else ""
+        seen.update(cycle)
+    changed = ", ".join(str(i) for i, sign in enumerate(g.signs) if sign < 0)
+    said = [f"permutes {cycles}" if cycles else "", f"changes the sign of {changed}" if changed else ""]
+    return ", ".join(filter(None, said))
 
 
 def _turn(R: Array) -> tuple[int, Array]:

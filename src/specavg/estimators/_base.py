@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import equal_rows, given_table, given_targets
+from specavg.data._given_data import check_weights_mask, equal_rows, given_table, given_targets
 from specavg.data._questioned_columns import (
     check_columns,
     question_columns,
@@ -26,7 +26,7 @@ from specavg.data._questioned_columns import (
     question_resolution,
     question_unit,
 )
-from specavg.data._streaming import Stream, is_dask, stream_of
+from specavg.data._streaming import Stream, check_total, is_dask, stream_of
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
 from specavg.invariants._acting_group import canonical_points
@@ -250,17 +250,27 @@ def distinct_rows(
 
 
 def weights_or_ones(sample_weight: Any, X: Array) -> Array:
-    """Checked non-negative weights."""  # (n,)
+    """Checked non-negative weights, as large as they are."""  # (n,)
+    weights = _checked_weights(sample_weight, X)
+    check_total(weights)
+    return weights
+
+
+def _checked_weights(sample_weight: Any, X: Array) -> Array:
+    check_weights_mask(sample_weight)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weights.sum() > 0:
+    if not weights.any():
         raise ValueError("sample_weight sums to zero: there is nothing to fit")
     return weights
 
 
 def relative_weights(sample_weight: Any, X: Array) -> tuple[Array, float]:
     """Checked weights, divided by the mean of the positive ones, and that mean: noise is estimated row by row."""
-    weights = weights_or_ones(sample_weight, X)
-    unit = 1.0 if sample_weight is None else float(weights.sum() / np.count_nonzero(weights))
+    weights = _checked_weights(sample_weight, X)
+    if sample_weight is None:
+        return weights, 1.0
+    power = 2.0 ** float(np.floor(np.log2(weights.max())))  # changes no digit, and the sum of any weights is a number
+    unit = power * float((weights / power).sum() / np.count_nonzero(weights))
     return (weights, 1.0) if unit == 1 else (weights / unit, unit)
 
 

@@ -18,7 +18,7 @@ from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import is_dask
-from specavg.estimators._base import weights_or_ones
+from specavg.estimators._base import relative_weights
 from specavg.estimators._exponential_family import (
     Chosen,
     ExponentialFit,
@@ -202,7 +202,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         if stream is not None:
             return self._fit_stream(stream)
         points = self._points(X, reset=True)
-        weights = weights_or_ones(sample_weight, points)
+        weights, _ = relative_weights(sample_weight, points)
         points, weights = points[weights > 0], weights[weights > 0]
         given = self._cutoff()
         self._take_basis(self._default_basis(_distinct(points)) if given is None else self._basis(given))

@@ -183,7 +183,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         data = VectorData.of(smallest, points, targets, weights)
         rows = len(data.points) * smallest.n_rows
         with one_thread(rows):
-            basis: Any = self._default_basis(len(data.points)) if cutoff is None else self._basis(cutoff)
+            basis: Any = self._default_basis(len(data.points), held=True) if cutoff is None else self._basis(cutoff)
             data = replace(data, basis=basis)
             candidates = self._searched(data, alpha)
             self._take_basis(basis)

@@ -14,6 +14,7 @@ from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
 from specavg.data._questioned_columns import users_line
+from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
@@ -110,7 +111,7 @@ class GradientData:
 
     def problem(self, basis: InvariantBasis, ratio: float) -> Problem:
         """All rows: their features where they can be held, else their moments."""
-        if self.rows(basis.dimension) * basis.dim <= _limits.FEATURES_HELD:
+        if are_held(self.rows(basis.dimension) * basis.dim):
             return GradientProblem(*self.observations(basis), ratio, dimension=basis.dimension)
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)

@@ -127,8 +127,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     of rough functions of many coordinates without noise are too narrow.
 
     *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
-    where that would take too long. In four and more dimensions functions of few coordinates compete with those of small
-    eigenvalues, and `basis_.order` says which were taken.
+    where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few
+    coordinates compete with those of small eigenvalues, and `basis_.order` says which were taken.
 
     *Several outputs* share the spectrum, and each combination of them in `directions_` has a penalty of its own. With a
     given `alpha`, and where only moments are known, all outputs have the same penalty.
@@ -307,7 +307,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         if cutoff is not None:
             return [lambda most: self._basis(cutoff, order)]
         distinct = len(np.unique(places, axis=0))
-        target = affordable_dim(distinct if rows is None else distinct * rows // len(places))
+        observed = len(places) if rows is None else rows
+        target = affordable_dim(distinct * observed // len(places), observed)
         free = self._is_free()
 
         def basis(order: Order, most: int | None) -> InvariantBasis:

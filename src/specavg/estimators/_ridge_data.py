@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg._config import settings
 from specavg.data._given_data import equal_rows
+from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
@@ -84,8 +84,7 @@ class RidgeData:
 
     def held(self, basis: InvariantBasis) -> bool:
         """Whether the features are held and decomposed, rather than their moments."""
-        values = self.count * basis.dim
-        return values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2
+        return are_held(self.count * basis.dim)
 
     def features(self, basis: InvariantBasis) -> Array | None:
         """The values of all functions but the constant, where they are held."""  # (n, dim - 1)

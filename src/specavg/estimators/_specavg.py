@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from specavg._messages import shown
 from specavg.data._given_data import equal_rows
 from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import invariant_moments
@@ -21,6 +22,7 @@ from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order
 from specavg.invariants._acting_group import training_points
 from specavg.regression._moments import Moments
+from specavg.regression._spectra import is_positive
 from specavg.regression._target_units import Units
 from specavg.spaces import Interval, Power, Product, Space
 
@@ -216,8 +218,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     def _exponent(self) -> float:
         d = self._space().dim
         s = d if self.smoothness is None else self.smoothness
-        if not (np.isfinite(s) and s > 0):
-            raise ValueError(f"smoothness must be positive and finite; got {self.smoothness!r}")
+        if self.smoothness is not None and not is_positive(s):
+            raise ValueError(f"smoothness must be positive and finite, or None for the dimension, {d}; got {shown(s)}")
         return 2.0 * s / d
 
 

@@ -100,11 +100,15 @@ class SpectralRidge(PiecewiseEstimator):
             self._levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
         )
 
-    def _default_basis(self, rows: int | None) -> Any:
-        """As many functions as so many points can use within the budget; None where their number is not known."""
+    def _default_basis(self, rows: int | None, *, held: bool = False) -> Any:
+        """As many functions as so many points can use within the budget; None where their number is not known.
+
+        They come in pieces unless they are `held`.
+        """
         if rows is None:
             return None
-        return affordable_basis(self._basis_in_time, affordable_dim(rows * self._numbers_of_a_point()))
+        numbers = rows * self._numbers_of_a_point()
+        return affordable_basis(self._basis_in_time, affordable_dim(numbers, numbers if held else np.inf))
 
     def _numbers_of_a_point(self) -> int:
         """How many independent numbers a target is."""

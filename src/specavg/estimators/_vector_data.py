@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from specavg import _config
 from specavg._arrays import Array
 from specavg._random import some_rows
+from specavg.estimators._number_of_functions import are_held
 from specavg.functions._compensated_sums import Sum
 from specavg.invariants import EquivariantBasis
-from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_moment_path import BlockMomentProblem
 from specavg.regression._block_problem import BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
@@ -89,7 +88,7 @@ class VectorData:
         """From features where they can be held, else from moments."""
         summands = self.basis.summands
         values = len(self.points) * sum(summand.functions.n_outputs * summand.functions.dim for summand in summands)
-        if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
+        if are_held(values):
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
         if self.lost is not None:

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 # Bytes of working memory of one chunk of rows. Chosen so that matrix products of a chunk run at the full speed of BLAS
 # and a chunk stays small beside any data set.
 CHUNK_BYTES = 32e6
+# Bytes for each pair of functions that the sums over data of their products take: the sum, its compensation, the sum of
+# one chunk, and three more while they are added and decomposed.
+GRAM_BYTES = 48.0
 # Bytes of working memory that few rows may take in plain NumPy. A family that needs more uses a loop.
 PLAIN_BYTES = 16e6
 # Bytes of working memory of one chunk of few rows. A chunk of 64 rows may take more, up to `PLAIN_BYTES`. On T^10, 500
 # rows take 8 ms at once, most of it to get memory from the system, and 2 ms in chunks of 4 MB.
 _PLAIN_CHUNK_BYTES = 4e6
+
+VALUES_REMEDY = "Take fewer functions (a lower cutoff), or chunks of rows."
 
 
 def row_ranges(n: int, row_bytes: float, chunk_bytes: float = CHUNK_BYTES) -> Iterator[slice]:
@@ -46,7 +51,7 @@ def sums_and_gram(dim: int, q: int, chunks: Iterable[tuple[Array, Array, Array |
     """  # -> (dim, q), (dim, dim)
     from scipy.linalg import get_blas_funcs
 
-    require_memory(48.0 * dim**2, f"the Gram matrix of {dim} functions", "Lower the cutoff, or take more memory.")
+    require_memory(GRAM_BYTES * dim**2, f"the Gram matrix of {dim} functions", "Lower the cutoff, or take more memory.")
     syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
 
     def products(values: Array, Y: Array, w: Array | None) -> tuple[Array, Array]:
@@ -225,7 +230,7 @@ class Functions(abc.ABC):
         require_memory(
             8.0 * n * self.dim,
             f"{self.dim} functions at {n} points",
-            "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
+            VALUES_REMEDY,
         )
 
     def gradient_chunks(self, X: Array) -> Iterator[slice]:

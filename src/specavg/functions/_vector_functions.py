@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._functions import Functions, row_ranges, sums_and_gram
+from specavg.functions._functions import VALUES_REMEDY, Functions, row_ranges, sums_and_gram
 
 Indices = NDArray[np.intp]
 
@@ -84,7 +84,7 @@ class VectorFunctions(abc.ABC):
         require_memory(
             8.0 * len(X) * self.n_outputs * self.dim,
             f"{self.dim} functions with {self.n_outputs} outputs at {len(X)} points",
-            "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
+            VALUES_REMEDY,
         )
         values = np.empty((len(X), self.n_outputs, self.dim))
         for rows in self.chunks(len(X)):

@@ -85,5 +85,7 @@ def conjugate_gradients(
     worst = float(np.sqrt(np.max(energy / goal))) * tolerance
     raise NotConverged(
         f"conjugate gradients did not converge in {most} steps: relative residual {worst:.2g}, wanted "
-        f"{tolerance:.0e}. The data leave large parts of the torus empty; give a larger alpha or a lower cutoff."
+        f"{tolerance:.0e}. The data may leave large parts of the space empty, or have hardly more rows than there are "
+        "functions. Give a larger alpha or a lower cutoff; or a larger sa.config(memory_limit=...), within which the "
+        "Gram matrix is decomposed instead."
     )

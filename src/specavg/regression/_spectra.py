@@ -9,6 +9,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._messages import shown
 
 SPECTRA = ("sobolev", "matern", "heat", "product", "partition", "von mises")
 
@@ -79,6 +80,20 @@ class TypesOfFunctions(Protocol):
     def sums(self, values: Array) -> Array: ...
 
 
+def is_positive(value: Any) -> bool:
+    """Whether this is a number, positive and finite.
+
+    Examples
+    --------
+    >>> is_positive(0.5), is_positive(np.inf), is_positive("auto"), is_positive(None)
+    (True, False, False, False)
+    """
+    try:
+        return not isinstance(value, str) and 0 < float(value) < np.inf
+    except (TypeError, ValueError):
+        return False
+
+
 @final
 @dataclass(frozen=True)
 class Spectrum:
@@ -115,8 +130,8 @@ class Spectrum:
             ("smoothness", self.smoothness, self.name not in ("heat", "von mises")),
             ("length_scale", self.length_scale, self.name != "sobolev"),
         ):
-            if (needed or value is not None) and not (value is not None and np.isfinite(value) and value > 0):
-                raise ValueError(f"{label} must be positive and finite; got {value!r}")
+            if (needed or value is not None) and not is_positive(value):
+                raise ValueError(f"{label} must be positive and finite; got {shown(value)}")
 
     def logarithms(self, eigenvalues: Array, counts: Array, dimension: int) -> Array:
         """The logarithm of the spectrum, which does not underflow.
@@ -192,8 +207,8 @@ def spectrum_candidates(
     if name not in ("auto", *SPECTRA):
         raise ValueError(f"spectrum must be 'auto', {', '.join(map(repr, SPECTRA))}; got {name!r}")
     for label, value in (("smoothness", smoothness), ("length_scale", length_scale)):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{label} must be positive and finite, or None to choose it; got {value!r}")
+        if value is not None and not is_positive(value):
+            raise ValueError(f"{label} must be positive and finite, or None to choose it; got {shown(value)}")
     if name == "sobolev" and length_scale is not None:
         raise ValueError("the 'sobolev' spectrum has no length scale: leave length_scale out, or take 'matern'")
     if name in ("heat", "von mises") and smoothness is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +25,8 @@ def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
     Parameters
     ----------
     lonlat : array-like of shape (n, 2)
-        Longitude (to the east) and latitude (to the north) in each row, in this order; longitudes wrap.
+        Longitude (to the east) and latitude (to the north) in each row, in this order; longitudes wrap. A table
+        whose columns are named the other way round is refused.
     degrees : bool, default True
         Angles are in degrees; False for radians. Ten and more places in degrees that could all be radians are
         questioned.
@@ -75,6 +79,20 @@ def east_and_north(lonlat: ArrayLike, *, degrees: bool = True) -> tuple[Array, A
     return east, np.stack([-up * cosine, -up * sine, np.cos(latitude)], axis=1)
 
 
+def names_latitude_first(names: Sequence[Any]) -> bool:
+    """Whether two columns are named as if the first were the latitude, or the second the longitude.
+
+    Examples
+    --------
+    >>> names_latitude_first(["lat", "lon"]), names_latitude_first(["lon", "lat"]), names_latitude_first(["x", "y"])
+    (True, False, False)
+    """
+    if len(names) != 2:
+        return False
+    first, second = (str(name).lower() for name in names)
+    return bool(re.match(r"lat(itude)?(?![a-z])", first) or re.match(r"(lon|long|longitude|lng)(?![a-z])", second))
+
+
 def lonlat_from_directions(X: ArrayLike, *, degrees: bool = True) -> Array:
     """Longitude and latitude of vectors of R³, which need not have length 1: the inverse of `directions_from_lonlat`.
 
@@ -104,6 +122,12 @@ def lonlat_from_directions(X: ArrayLike, *, degrees: bool = True) -> Array:
 
 def _radians(lonlat: ArrayLike, degrees: bool) -> Array:
     """Longitudes and latitudes in radians; an error where they are none."""  # (n, 2) -> (2, n)
+    names = list(getattr(lonlat, "columns", ()))
+    if names_latitude_first(names):
+        raise ValueError(
+            f"longitude comes first, and the columns are {', '.join(map(repr, names))}: give "
+            f"table[[{', '.join(map(repr, names[::-1]))}]]"
+        )
     angles = np.asarray(lonlat, dtype=float)
     if angles.ndim != 2 or angles.shape[1] != 2:
         raise ValueError(f"places have shape (n, 2): longitude and latitude in each row; got {angles.shape}")
