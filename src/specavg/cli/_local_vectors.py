@@ -18,7 +18,7 @@ def vectors_from_local(lonlat: Array, components: Array) -> Array:
 
 def predicts_local(model: Any) -> bool:
     """Whether a model was fitted to components to the east and to the north."""
-    output = getattr(model.basis_, "output", None)
+    output = getattr(getattr(model, "basis_", None), "output", None)  # a potential has no basis, scalars no output
     return output is not None and output.tangent and len(getattr(model, "target_names_", ())) == 2
 
 
