@@ -402,6 +402,52 @@ def test_tangent_vectors_move_as_points_do():
         groups.representation(groups.symmetric(4), "tangent vector")
 
 
+@pytest.mark.parametrize("name", ["D4h", "Ih", "C∞v", "K", "C3v"])
+def test_outputs_that_are_mixed_with_others_are_no_representation(name):
+    whole = groups.representation(groups.point_group(name), "vector")
+    along = np.eye(3)[:, :1]
+    with pytest.raises(ValueError, match=r"outputs \[0\] are mixed with output [12] by (generator|field) \d"):
+        whole.restricted([0])
+    with pytest.raises(ValueError, match=r"(generator|field) \d leaves the span of the frame"):
+        whole.in_frame(along)
+    assert whole.restricted([2, 0, 1]).dim == whole.in_frame(np.eye(3)).dim == 3
+
+
+def test_two_of_four_outputs_of_a_rotation_group_are_no_representation():
+    whole = groups.representation(groups.special_orthogonal(4), "vector")
+    with pytest.raises(ValueError, match=r"outputs \[0, 1\] are mixed with output [23] by field"):
+        whole.restricted([0, 1])
+    slow = fields.rotation([[0.0, 1e-12], [-1e-12, 0.0]])  # how fast a field flows changes nothing
+    with pytest.raises(ValueError, match="mixed"):
+        groups.representation(groups.Group([], [slow]), "vector").restricted([0])
+
+
+def test_what_is_restricted_is_a_representation_again():
+    group = groups.point_group("C∞v")
+    whole = groups.representation(group, "vector")
+    part = whole.restricted([1, 0])
+    assert groups.Representation(group, part.images, part.field_images) == part
+    assert part == whole.in_frame(np.eye(3)[:, [1, 0]])
+    assert whole.restricted([2]).is_trivial
+
+
+def test_outputs_that_there_are_not():
+    rho = groups.representation(groups.point_group("D4h"), "vector")
+    for outputs in ([7], [2, 2]):
+        with pytest.raises(ValueError, match="outputs are 0 to 2, each at most once"):
+            rho.restricted(outputs)
+    with pytest.raises(ValueError, match="orthonormal columns of 3 numbers"):
+        rho.in_frame(np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("other", [2, "scalar", None])
+def test_only_representations_are_added_and_multiplied(other):
+    rho = groups.representation(groups.point_group("D4h"), "vector")
+    for combine in (lambda: rho * other, lambda: rho + other):
+        with pytest.raises(TypeError, match="unsupported operand|can.t multiply"):
+            combine()
+
+
 def test_the_minus_of_printed_pages_is_a_minus():
     assert groups.index_symmetry("ij=\N{MINUS SIGN}ji", 3) == groups.index_symmetry("ij=-ji", 3)
 

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._immutable import Immutable
-from specavg._messages import shown
+from specavg._messages import shown, whole_number
 from specavg._random import as_generator
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._product_replacement import random_product
-from specavg.groups._relations import COORDINATES, check_brackets, check_relations, pairs
+from specavg.groups._relations import COORDINATES, TOLERANCE, check_brackets, check_relations, pairs
 from specavg.groups._tangent_vectors import images_of_potentials
 from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
 from specavg.isometries._isometry import refuse_complex
@@ -221,15 +221,19 @@ class Representation(Immutable):
         True
         """
         self._require_all_vectors()
-        at = [int(i) for i in outputs]
+        at = [whole_number(i, "an output", 0) for i in outputs]
+        if max(at, default=0) >= self._dim or len(set(at)) < len(at):
+            raise ValueError(f"outputs are 0 to {self._dim - 1}, each at most once; got {at}")
         place = {i: k for k, i in enumerate(at)}
         images: list[Linear] = []
-        for g in self._images:
+        for number, g in enumerate(self._images):
+            name = f"generator {number}"
             if isinstance(g, SignedPermutation):
+                _require_alone(at, [g.image[i] for i in at if g.image[i] not in place], name)
                 images.append(SignedPermutation(tuple(place[g.image[i]] for i in at), tuple(g.signs[i] for i in at)))
             else:
-                images.append(_linear(g.matrix[np.ix_(at, at)], 0))
-        fields = [_velocity(f.matrix[np.ix_(at, at)]) for f in self._field_images]
+                images.append(_linear(_block(g.matrix, at, name), number))
+        fields = [_velocity(_block(f.matrix, at, f"field {number}")) for number, f in enumerate(self._field_images)]
         return Representation._built(self._group, images, fields, len(at))
 
     def in_frame(self, frame: Array) -> Representation:
@@ -249,10 +253,13 @@ class Representation(Immutable):
         True
         """
         self._require_all_vectors()
-        images = [_linear(frame.T @ g.matrix @ frame, 0) for g in self._images]
-        velocities = [frame.T @ f.matrix @ frame for f in self._field_images]
+        F = np.asarray(frame, dtype=float)
+        if F.ndim != 2 or len(F) != self._dim or not np.abs(F.T @ F - np.eye(F.shape[1])).max(initial=0.0) < TOLERANCE:
+            raise ValueError(f"frame needs orthonormal columns of {self._dim} numbers; got {shown(frame)}")
+        images = [_within(g.matrix, F, f"generator {i}") for i, g in enumerate(self._images)]
+        velocities = [_within(f.matrix, F, f"field {i}") for i, f in enumerate(self._field_images)]
         fields = [RotationField((A - A.T) / 2) for A in velocities]
-        return Representation._built(self._group, images, fields, frame.shape[1])
+        return Representation._built(self._group, [_linear(A, i) for i, A in enumerate(images)], fields, F.shape[1])
 
     def on_tensors(self, equations: str) -> Representation:
         """How the group moves tensors with given index symmetries over the outputs, by their components.
@@ -270,6 +277,8 @@ class Representation(Immutable):
 
     def __add__(self, other: Representation) -> Representation:
         """The direct sum: the outputs of `self`, then those of `other`."""
+        if not isinstance(other, Representation):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return NotImplemented
         self._require_same_group(other)
         images = [_linear(flatten(Factors(pair)), 0) for pair in zip(self._images, other._images, strict=True)]
         velocities = zip(self._field_images, other._field_images, strict=True)
@@ -278,6 +287,8 @@ class Representation(Immutable):
 
     def __mul__(self, other: Representation) -> Representation:
         """The tensor product: output (i, j) at place i · other.dim + j."""
+        if not isinstance(other, Representation):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return NotImplemented
         self._require_same_group(other)
         images = [_product(a, b) for a, b in zip(self._images, other._images, strict=True)]
         one, two = np.eye(self._dim), np.eye(other._dim)
@@ -315,6 +326,34 @@ def _product(a: Linear, b: Linear) -> Linear:
         signs = np.multiply.outer(a.signs_array, b.signs_array).ravel().astype(int)
         return SignedPermutation(tuple(image.tolist()), tuple(signs.tolist()))
     return orthogonal(np.kron(a.matrix, b.matrix))
+
+
+def _block(matrix: Array, at: list[int], name: str) -> Array:
+    """The square of a matrix on the outputs `at`, which makes them from no others."""
+    rest = np.abs(matrix[at])
+    rest[:, at] = 0.0
+    _require_alone(at, np.flatnonzero((rest > TOLERANCE * np.abs(matrix).max(initial=0.0)).any(axis=0)).tolist(), name)
+    return matrix[np.ix_(at, at)]
+
+
+def _require_alone(at: list[int], others: list[int], name: str) -> None:
+    if others:
+        raise ValueError(
+            f"outputs {at} are mixed with output {min(others)} by {name}: ρ is no representation on them alone. Add the "
+            "outputs that belong to them"
+        )
+
+
+def _within(matrix: Array, frame: Array, name: str) -> Array:
+    """A matrix along the columns of a frame, whose span it does not leave."""
+    inside = frame.T @ matrix @ frame
+    residual = float(np.abs(matrix @ frame - frame @ inside).max(initial=0.0))
+    if residual > TOLERANCE * float(np.abs(matrix).max(initial=0.0)):
+        raise ValueError(
+            f"{name} leaves the span of the frame (residual {residual:.2g}): ρ moves these outputs into others, and is "
+            "no representation on them alone. Give a frame of all outputs that belong together"
+        )
+    return inside
 
 
 def _linear(image: ArrayLike | Isometry, i: int) -> Linear:
