@@ -58,6 +58,10 @@ class Interval(Space):
         omega = eigenspace.label * np.pi / 2
         return (-np.sqrt(2) * omega * np.sin(omega * (X + 1)))[:, :, None]
 
+    # Squared lengths of gradients, which a law compares with the eigenvalues.
+    def squared_lengths(self, X, gradients):  # (n, 1), (n, q, 1) -> (n, q)
+        return np.sum(gradients**2, axis=2)
+
     # The isometries it takes, and what they do. An error says what is wrong and what to do.
     def check_isometry(self, g: Isometry) -> Isometry:
         if not isinstance(g, SignedPermutation) or g.size != 1:

@@ -339,8 +339,8 @@ def _block(matrix: Array, at: list[int], name: str) -> Array:
 def _require_alone(at: list[int], others: list[int], name: str) -> None:
     if others:
         raise ValueError(
-            f"outputs {at} are mixed with output {min(others)} by {name}: ρ is no representation on them alone. Add the "
-            "outputs that belong to them"
+            f"outputs {at} are mixed with output {min(others)} by {name}: ρ is no representation on them alone. "
+            "Add the outputs that belong to them"
         )
 
 

@@ -113,6 +113,9 @@ class Interval(Space):
     def tangents(self, X: Array) -> Array:
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 
+    def squared_lengths(self, X: Array, gradients: Array) -> Array:
+        return (self._half**2 - (X - self._centre) ** 2) * gradients[..., 0] ** 2  # by the angle: dx/dθ = half·sin θ
+
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         return np.full((1, 1), 1.0 if g.is_identity or self.degree(eigenspace) % 2 == 0 else -1.0)
 

@@ -239,6 +239,11 @@ class Power(Space):
             tangents[:, i, :, i] = self._base.tangents(copy)
         return tangents.reshape(len(X), self.n_features, self.dim)
 
+    def squared_lengths(self, X: Array, gradients: Array) -> Array:
+        parts = np.split(gradients, self._m, axis=2)
+        copies = self._copies_of(X).transpose(1, 0, 2)
+        return np.sum([self._base.squared_lengths(x, G) for x, G in zip(copies, parts, strict=True)], axis=0)
+
     def _differential(self, g: Isometry) -> Array:
         assert isinstance(g, Copies)
         f = self._base.n_features

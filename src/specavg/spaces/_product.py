@@ -199,6 +199,11 @@ class Product(Space):
             row, column = row + factor.n_features, column + factor.dim
         return tangents
 
+    def squared_lengths(self, X: Array, gradients: Array) -> Array:
+        ends = np.cumsum([factor.n_features for factor in self._factors])[:-1]
+        parts = zip(self._factors, self.blocks(X), np.split(gradients, ends, axis=2), strict=True)
+        return np.sum([factor.squared_lengths(block, G) for factor, block, G in parts], axis=0)
+
     def _differential(self, g: Isometry) -> Array:
         assert isinstance(g, Factors)
         parts = zip(self._factors, g.parts, strict=True)

@@ -71,6 +71,24 @@ def gradient_by_rotations(n: int, X: Array, values: Array, turned: Iterable[Arra
     return moved.reshape(len(X), count, X.shape[1])
 
 
+def squared_slopes(X: Array, gradients: Array, n: int) -> Array:
+    """The sum of S_ij² over the planes of two coordinates, from gradients.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n · k)
+    gradients : ndarray of shape (N, q, n · k)
+    n : int
+
+    Returns
+    -------
+    ndarray of shape (N, q)
+    """
+    frames, G = X.reshape(len(X), 1, n, -1), gradients.reshape(*gradients.shape[:2], n, -1)
+    S = G @ frames.transpose(0, 1, 3, 2)
+    return np.sum((S - S.transpose(0, 1, 3, 2)) ** 2, axis=(2, 3)) / 2
+
+
 @lru_cache(maxsize=32)
 def rotations_in_planes(space: Space, eigenspace: Eigenspace) -> list[Array]:
     """The matrices dD of the rotations in every plane of two coordinates."""

@@ -20,14 +20,19 @@ from specavg.functions._combinations import Given, Joined
 from specavg.functions._functions import Functions
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
-from specavg.isometries.fields import Field
+from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._points import Points
-from specavg.spaces._rotation_gradients import gradient_by_rotations, rotations_in_planes, tangents_of_frames
+from specavg.spaces._rotation_gradients import (
+    gradient_by_rotations,
+    rotations_in_planes,
+    squared_slopes,
+    tangents_of_frames,
+)
 from specavg.spaces._von_mises import VonMises
 
 
@@ -267,6 +272,27 @@ class Space(Points):
         ndarray of shape (n, n_features, dim)
         """
         return tangents_of_frames(X, self.shape[0], self.dim)
+
+    def squared_lengths(self, X: Array, gradients: Array) -> Array:
+        """|∇f|² in the metric of the Laplacian, from gradients in the coordinates of checked points.
+
+        Where points are frames or unit vectors, the sum of squares of the derivatives along rotations in planes. Spaces
+        on which rotations are no isometries write their own.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features)
+        gradients : ndarray of shape (n, q, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+        """
+        n = self.shape[0]
+        if n * (n - 1) // 2 < self.dim:
+            raise ValueError(f"the metric of {self!r} is not that of rotations: write its method `squared_lengths`")
+        self.check_field(rotation(np.eye(n, k=1) - np.eye(n, k=-1)))
+        return squared_slopes(X, gradients, n)
 
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> Array:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.

@@ -369,6 +369,11 @@ class Torus(Space):
     def tangents(self, X: Array) -> Array:
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 
+    def squared_lengths(self, X: Array, gradients: Array) -> Array:
+        lattice = self.lattice
+        cartesian = gradients if lattice is None else gradients @ np.linalg.inv(lattice).T
+        return np.sum(cartesian**2, axis=2)
+
     def _differential(self, g: Isometry) -> Array:
         # Points that are moved wrap, and vectors do not.
         return as_affine(g).matrix * self.period[:, None] / self.period

@@ -12,6 +12,7 @@ from specavg.testing._equivariant_laws import (
     check_vector_orthonormality,
 )
 from specavg.testing._field_laws import check_antisymmetry, check_bracket, check_flow, check_velocity, random_fields
+from specavg.testing._geometry_laws import check_completeness, check_energies, check_samples, check_weyl
 from specavg.testing._gradient_laws import check_gradient, check_gradient_equivariance
 from specavg.testing._invariant_laws import (
     check_invariance,
@@ -41,7 +42,9 @@ __all__ = [
     "check_addition_theorem",
     "check_antisymmetry",
     "check_bracket",
+    "check_completeness",
     "check_composition",
+    "check_energies",
     "check_equivariance",
     "check_equivariant_functions",
     "check_flow",
@@ -53,12 +56,14 @@ __all__ = [
     "check_orthogonality",
     "check_orthonormality",
     "check_projector",
+    "check_samples",
     "check_solvers_agree",
     "check_space",
     "check_spectrum",
     "check_tangency",
     "check_vector_orthonormality",
     "check_velocity",
+    "check_weyl",
     "paper_projector",
     "random_fields",
     "solver_names",

@@ -17,8 +17,9 @@ from specavg.invariants import InvariantBasis, default_group, invariant_basis
 from specavg.invariants._acting_group import group_order
 from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._order_of_functions import Order, order_of
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order, order_of
 from specavg.testing import _field_laws as field_laws
+from specavg.testing import _geometry_laws as geometry_laws
 from specavg.testing import _gradient_laws as gradient_laws
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
@@ -53,7 +54,8 @@ def check_space(
     max_functions : int
         See `max_eigenvalue`.
     homogeneous : bool
-        Whether Σφ² = m holds on this space. Say False for a space whose points are not all alike.
+        Whether Σφ² = m holds on this space. Say False for a space whose points are not all alike, or whose Laplacian
+        is not the Casimir operator of its isometries.
     order : str or Order
         Which functions come first, as in `invariant_basis`.
     random_state : int, Generator or None
@@ -81,6 +83,10 @@ def check_space(
     D(g) is orthogonal True
     (gh)x = g(hx) True
     D(gh) = D(h)D(g) True
+    the mean of φ over samples is 0 True
+    the squared gradients sum to λm True
+    no function is missing True
+    eigenvalues grow as dimension and volume say True
     dD(ξ) is antisymmetric True
     D(exp tξ) = exp(t dD(ξ)) True
     [dD(ξ), dD(η)] = dD([ξ, η]) True
@@ -98,8 +104,10 @@ def check_space(
     rng = np.random.default_rng(random_state)
     by = order_of(order)
     chosen = _eigenspaces(space.ordered(by), max_eigenvalue, max_functions)
+    by_eigenvalue = chosen if by == BY_EIGENVALUE else _eigenspaces(space.eigenspaces(), None, max_functions)
     return (
         *_laws_of_space(space, group, chosen, homogeneous, by, rng),
+        *_laws_of_geometry(space, by_eigenvalue, homogeneous),
         *_laws_of_fields(space, chosen, rng),
         *_laws_of_invariants(space, group, chosen, by),
     )
@@ -167,16 +175,49 @@ def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Gener
 
 
 def _orthonormality(space: Space, chosen: list[Eigenspace], order: Order) -> Checked:
-    """Orthonormality of as many eigenspaces as a small quadrature rule integrates: rules grow with the dimension."""
     law, tolerance = "the basis is orthonormal", space_laws.TOLERANCE
+    some = _with_a_small_rule(space, chosen, order)
+    calls = [(space, some)] if some else []
+    check = partial(space_laws.check_orthonormality, order=order)
+    return _checked(law, check, calls, tolerance, f"no quadrature rule of {space!r} fits in {_RULE}")
+
+
+def _with_a_small_rule(space: Space, chosen: list[Eigenspace], order: Order) -> list[Eigenspace]:
+    """As many eigenspaces as a small quadrature rule integrates: rules grow with the dimension."""
     for count in range(len(chosen), 0, -1):
         try:
             with config(memory_limit=_RULE):
                 space.ordered_quadrature(order, chosen[count - 1].eigenvalue)
         except MemoryError:
             continue
-        return Checked(law, space_laws.check_orthonormality(space, chosen[:count], order=order), tolerance)
-    return Checked(law, np.nan, tolerance, f"no quadrature rule of {space!r} fits in {_RULE}")
+        return chosen[:count]
+    return []
+
+
+def _laws_of_geometry(space: Space, eigenspaces: list[Eigenspace], homogeneous: bool) -> Iterator[Checked]:
+    """Laws about eigenvalues, on the first eigenspaces of the Laplacian."""
+    calls = [(space, V) for V in eigenspaces if V.eigenvalue > 0]
+    law = "the mean of φ over samples is 0"
+    yield _checked(law, geometry_laws.check_samples, calls, geometry_laws.SAMPLES, "")
+    law, tolerance = "the squared gradients sum to λm", geometry_laws.EXACT
+    try:
+        residual = geometry_laws.check_energies(space, eigenspaces, homogeneous=homogeneous)
+        yield Checked(law, residual, tolerance)
+    except (ValueError, MemoryError) as error:  # a space written by a user may have no gradient, and a rule be large
+        yield Checked(law, np.nan, tolerance, str(error))
+    first = eigenspaces[min(1, len(eigenspaces) - 1)].eigenvalue
+    wanted = _eigenspaces(space.eigenspaces(), max(eigenspaces[-1].eigenvalue, 4 * first), 0)
+    few = _with_a_small_rule(space, wanted, BY_EIGENVALUE)
+    top = max(few[-1].eigenvalue, 4 * first) if len(few) == len(wanted) else few[-1].eigenvalue if few else 0.0
+    law, calls = "no function is missing", [(space, top)] if homogeneous and 0 < 4 * first <= top else []
+    why_not = "the space is said not to be homogeneous, or no quadrature rule of products fits in memory"
+    yield _checked(law, geometry_laws.check_completeness, calls, geometry_laws.EXACT, why_not)
+    law, residual = (
+        "eigenvalues grow as dimension and volume say",
+        geometry_laws.check_weyl(space, homogeneous=homogeneous),
+    )
+    why_not = "" if residual == residual else "the eigenspaces that were listed do not tell"
+    yield Checked(law, residual, geometry_laws.WEYL, why_not)
 
 
 def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by: Order) -> Iterator[Checked]:

@@ -13,7 +13,7 @@ from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order
 from specavg.testing._law import kept, largest, place, scale
 
 TOLERANCE = 1e-12  # entries of orthogonal matrices and of values of order one
-_ROWS = 20_000  # points of a quadrature rule whose values are held at one time
+ROWS = 20_000  # points of a quadrature rule whose values are held at one time
 
 
 def check_spectrum(
@@ -85,8 +85,8 @@ def check_orthonormality(
     X, weights = space.ordered_quadrature(order, top)
     size = sum(V.dim for V in eigenspaces)
     gram = np.zeros((size, size))
-    for start in range(0, len(X), _ROWS):
-        rows = slice(start, start + _ROWS)
+    for start in range(0, len(X), ROWS):
+        rows = slice(start, start + ROWS)
         values = np.concatenate([space.evaluate(V, X[rows]) for V in eigenspaces], axis=1)
         gram += (values.T * weights[rows]) @ values
     residual = largest(gram - np.eye(size))
