@@ -7,12 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import block_diag, qr
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import ortho_group
 
 import specavg as sa
 from specavg import isometries
+from specavg._arrays import components
 from specavg.invariants import fixed_space
 from specavg.invariants._certified_null_space import _largest_rows, independent_blocks, triangular
+from specavg.invariants.solvers._orbits import orbits
 
 
 def rotation(angle):
@@ -47,6 +50,57 @@ def test_signs_around_a_cycle_can_leave_nothing():
     assert fixed_space([isometries.signed_permutation([1, 2, 0], [1, 1, -1])]).dim == 0
     assert fixed_space([isometries.signed_permutation([1, 2, 0], [1, -1, -1])]).dim == 1
     assert fixed_space([-np.eye(4)]).shape == (4, 0)
+
+
+def test_long_cycles_in_any_order_take_a_second():
+    m = 10**6  # the cycles of a random permutation, which label propagation walked for minutes
+    image = np.random.default_rng(1).permutation(m)
+    found = orbits(m, [image], [np.zeros(m, dtype=np.int64)], 2)
+    count, label = connected_components(csr_array((np.ones(m), (np.arange(m), image)), shape=(m, m)), directed=False)
+    assert found.count == count
+    np.testing.assert_array_equal(label[found.first][found.label], label)
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 60), st.integers(1, 3), st.sampled_from([1, 2, 6, 12]), st.integers(0, 10**6))
+def test_orbits_and_phases_are_those_of_a_walk(m, count, modulus, seed):
+    rng = np.random.default_rng(seed)
+    targets = [rng.permutation(m) for _ in range(count)]
+    phases = [rng.choice([0, 0, 0, modulus // 2, modulus - 1], m) for _ in range(count)]
+    found = orbits(m, targets, phases, modulus)
+    seen, firsts, size = {}, [], []
+    for start in range(m):  # one function after the other, each with its phase
+        if start in seen:
+            continue
+        alive, orbit, place = True, {start: 0}, [start]
+        while place:
+            k = place.pop()
+            for t, p in zip(targets, phases, strict=True):
+                steps = [(int(t[k]), int(p[k]))]
+                back = int(np.flatnonzero(t == k)[0])
+                for other, turn in [*steps, (back, -int(p[back]))]:
+                    there = (orbit[k] + turn) % modulus
+                    if other not in orbit:
+                        orbit[other] = there
+                        place.append(other)
+                    alive &= orbit[other] == there
+        seen |= dict.fromkeys(orbit)
+        if alive:
+            assert {int(k) for k in np.flatnonzero(found.label == len(firsts))} == set(orbit)
+            assert [int(found.phase[k]) for k in orbit] == list(orbit.values())
+            firsts.append(start)
+            size.append(len(orbit))
+        else:
+            assert (found.label[list(orbit)] == -1).all()
+    assert (found.first.tolist(), found.size.tolist()) == (firsts, size)
+
+
+def test_components_of_a_long_path_in_any_order():
+    m = 10**5
+    path = np.random.default_rng(0).permutation(m)
+    assert not components(m, path[1:], path[:-1]).any()
+    halves = components(m, path[1 : m // 2], path[: m // 2 - 1])
+    assert np.count_nonzero(halves == halves[path[0]]) == m // 2
 
 
 def test_rotations_are_solved_by_a_certified_null_space():

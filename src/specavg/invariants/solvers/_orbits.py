@@ -48,20 +48,25 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
     turning = modulus > 1 and any(np.any(phase) for phase in phases)
     label = np.arange(m)
     phase = np.zeros(m, dtype=phases[0].dtype if turning else np.int64)  # from function label[k] to function k
-    changed = True
-    while changed:
-        changed = False
-        for t, p in zip(targets, phases, strict=True):  # each takes the lower label of its neighbours, and its phase
+    joined = True
+    while joined:  # each orbit that meets one with a lower label joins it: half are left at most, as a rule
+        joined = False
+        for t, p in zip(targets, phases, strict=True):
             there = label[t]
-            forward, backward = np.flatnonzero(label < there), np.flatnonzero(label > there)
-            changed |= bool(len(forward) or len(backward))
-            if turning:
-                phase[t[forward]] = (phase[forward] + p[forward]) % modulus
-                phase[backward] = (phase[t[backward]] - p[backward]) % modulus
-            label[t[forward]], label[backward] = label[forward], there[backward]
-        if turning:
-            phase = (phase + phase[label]) % modulus
-        label = label[label]  # of labels too, so that a few passes are enough
+            edge = np.flatnonzero(label != there)
+            if not len(edge):
+                continue
+            joined = True
+            a, b = label[edge], there[edge]
+            higher = np.maximum(a, b)
+            if turning:  # the same edge counts for label and phase: of an index that is repeated, NumPy keeps the last
+                turn = phase[edge] + p[edge] - phase[t[edge]]  # from function a to function b
+                phase[higher] = np.where(a < b, turn, -turn) % modulus
+            label[higher] = np.minimum(a, b)
+            while not np.array_equal(up := label[label], label):  # until each label is the lowest of its orbit
+                if turning:
+                    phase = (phase + phase[label]) % modulus
+                label = up
     first, label = numbered(label)
     alive = np.ones(len(first), dtype=bool)
     if turning:
