@@ -224,6 +224,32 @@ def test_values_at_a_point_with_a_stabiliser_are_fixed_by_it():
     assert np.abs(values[1, :, 1]).max() < 1e-13  # on a mirror plane: within it
 
 
+@pytest.mark.parametrize("output", ["vector", "axial vector", "ij=-ji"])
+@pytest.mark.parametrize(
+    "maker",
+    [groups.symmetric, groups.alternating, groups.hyperoctahedral, groups.cyclic_shifts],
+    ids=lambda m: m.__name__,
+)
+def test_permuted_outputs_on_a_sphere_are_those_of_a_null_space(maker, output):
+    space, group = sa.Sphere(7), maker(7)
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=12)
+    other = sa.equivariant_basis(space, group, output, max_eigenvalue=12, solver="null space")
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in other.table]
+    sa.testing.check_equivariant_functions(basis)
+    values = [B.evaluate(space.sample(20, 0)) for B in (basis, other)]
+    ours, theirs = (np.einsum("mka,nkb->manb", v, v) for v in values)  # kernels: the same for one space of functions
+    np.testing.assert_allclose(ours, theirs, atol=1e-11)
+
+
+def test_permuted_outputs_on_a_large_sphere_take_no_null_space():
+    space = sa.Sphere(24)
+    basis = sa.equivariant_basis(space, groups.symmetric(24), "vector", max_eigenvalue=75)
+    rest = groups.direct_product(groups.trivial(1), groups.symmetric(23))
+    stabiliser = sa.invariant_basis(space, rest, max_eigenvalue=75)
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in stabiliser.table]
+    assert {row.solver for row in basis.table} == {"orbits"}
+
+
 def test_permuted_outputs_are_invariants_of_the_stabiliser_of_one():
     """Four particles, one output each: as many functions as S_3 leaves alone on the other three."""
     basis = sa.equivariant_basis(sa.Torus(4), S4, PARTICLES, max_eigenvalue=40)

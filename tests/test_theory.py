@@ -124,3 +124,27 @@ def test_a_count_by_the_order_is_refused_for_continuous_groups():
 def test_impossible_numbers_are_refused(call):
     with pytest.raises(ValueError, match=r"need a dimension|at least"):
         call()
+
+
+@pytest.mark.parametrize("bound", [np.inf, np.nan, -1.0, "a"])
+def test_eigenvalues_are_counted_up_to_a_finite_bound(bound):
+    with pytest.raises(ValueError, match="max_eigenvalue must be finite and at least 0"):
+        theory.counting_function(sa.Sphere(3), bound)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: theory.weyl_count(sa.Sphere(3), -1.0), "eigenvalues of the Laplacian are at least 0"),
+        (lambda: theory.weyl_count(sa.Sphere(3), np.array([1.0, np.nan])), "eigenvalues of the Laplacian"),
+        (lambda: theory.invariant_weyl_count(sa.Sphere(3), sa.groups.symmetric(5), 100.0), r"Sphere\(3\)"),
+        (lambda: theory.risk_bound(10, 2, 2.0, supremum=1.0, noise=-0.5, sobolev_norm=1.0), "noise must be finite"),
+        (lambda: theory.risk_bound(10, 2, 2.0, supremum=1.0, noise=0.5, sobolev_norm=-1.0), "sobolev_norm must be"),
+        (lambda: theory.bounds(10, 2, 2.0, order=4.5), "order, .* must be a whole number"),
+        (lambda: theory.bounds("a", 2, 1.0), "n must be finite and at least 1; got 'a'"),
+        (lambda: theory.bounds(10**400, 2, 2.0), "n must be finite"),
+    ],
+)
+def test_arguments_without_a_meaning_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

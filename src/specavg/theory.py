@@ -15,7 +15,9 @@ from typing import overload
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._messages import shown, whole_number
 from specavg.groups import Group
+from specavg.invariants._acting_group import check_group
 from specavg.spaces import Space
 
 __all__ = [
@@ -47,9 +49,20 @@ def exponent(d: int, s: float) -> float:
     >>> exponent(2, 3.0)
     3.0
     """
-    if d < 1 or not (np.isfinite(s) and s > 0):
+    if not _number(s, "the smoothness s", 0.0) > 0:
         raise ValueError(f"need a dimension d ≥ 1 and a smoothness s > 0; got d = {d!r}, s = {s!r}")
-    return 2.0 * s / d
+    return 2.0 * float(s) / _number(d, "the dimension d", 1.0)
+
+
+def _number(value: float, name: str, least: float) -> float:
+    """`value` as a float; an error that names it where it is none, not finite, or less than `least`."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not least <= number < math.inf:
+        raise ValueError(f"{name} must be finite and at least {least:g}; got {shown(value)}")
+    return number
 
 
 def cutoff_dimension(n: float, d: int, s: float) -> float:
@@ -60,9 +73,7 @@ def cutoff_dimension(n: float, d: int, s: float) -> float:
     >>> cutoff_dimension(10_000, 2, 2.0)
     21.544
     """
-    if not n >= 1:
-        raise ValueError(f"n must be at least 1; got {n!r}")
-    return float(n) ** (1 / (1 + exponent(d, s)))
+    return _number(n, "n", 1.0) ** (1 / (1 + exponent(d, s)))
 
 
 def rate(d: int, s: float) -> float:
@@ -146,8 +157,9 @@ def bounds(n: float, d: int, s: float, order: int = 1, generators: int | None = 
     >>> b.log_order, b.D, b.risk
     (8529.398, 21.544, 0.00215)
     """
-    if order < 1:
-        raise ValueError(f"a group has at least one element; got order = {order!r}")
+    order = whole_number(order, "order, the number of elements of the group,", 1)
+    if generators is not None:
+        generators = whole_number(generators, "generators", 0)
     alpha = exponent(d, s)
     D = cutoff_dimension(n, d, s)
     log_order = math.log2(order) if generators is None else float(generators)
@@ -201,7 +213,9 @@ def risk_bound(
     0.00485
     """
     alpha, D = exponent(d, s), cutoff_dimension(n, d, s)
-    functions = D if invariant_dim is None else invariant_dim
+    supremum, noise = _number(supremum, "supremum", 0.0), _number(noise, "noise", 0.0)
+    sobolev_norm = _number(sobolev_norm, "sobolev_norm", 0.0)
+    functions = D if invariant_dim is None else _number(invariant_dim, "invariant_dim", 0.0)
     return (supremum**2 + noise**2) * functions / n + sobolev_norm**2 * D**-alpha
 
 
@@ -213,7 +227,7 @@ def unit_ball_volume(d: int) -> float:
     >>> unit_ball_volume(3)
     4.18879
     """
-    return math.exp(_log_unit_ball_volume(d))
+    return math.exp(_log_unit_ball_volume(whole_number(d, "the dimension d", 0)))
 
 
 def _log_unit_ball_volume(d: int) -> float:
@@ -244,6 +258,8 @@ def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
     >>> weyl_count(sa.Sphere(3), 100.0 * 101)  # exactly: 101² = 10201
     10100.0
     """
+    if not np.all(np.asarray(eigenvalue) >= 0):
+        raise ValueError(f"eigenvalues of the Laplacian are at least 0; got {shown(eigenvalue)}")
     with np.errstate(divide="ignore", over="ignore"):  # λ = 0 has no functions, and a large one more than a float holds
         counts = np.exp(log_weyl_constant(space) + space.dim / 2 * np.log(eigenvalue))
     return counts if np.ndim(eigenvalue) else float(counts)
@@ -261,6 +277,7 @@ def invariant_weyl_count(space: Space, group: Group, eigenvalue: float | Array) 
     >>> invariant_weyl_count(sa.Sphere(3), sa.groups.point_group("O"), 100.0 * 101)
     420.83
     """
+    group = check_group(space, group)
     if not group.is_finite:
         raise ValueError(
             f"{group!r} has a continuous part: vol(M)/|G| is no count of its invariant functions, which grows as "
@@ -285,7 +302,7 @@ def counting_function(space: Space, max_eigenvalue: float) -> tuple[Array, Array
     >>> counting_function(sa.Sphere(3), 6.0)[1]
     array([1., 4., 9.])
     """
-    top = max_eigenvalue * (1 + 1e-9)
+    top = _number(max_eigenvalue, "max_eigenvalue", 0.0) * (1 + 1e-9)
     found = list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
     return np.array([V.eigenvalue for V in found]), np.cumsum([float(V.dim) for V in found])
 

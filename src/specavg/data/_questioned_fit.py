@@ -131,7 +131,7 @@ def _does_not_move(group: Group, output: str | Representation) -> str:
 def tensor_hint(output: str | Representation) -> str:
     """How arrays of tensors become targets of an output such as "ij=ji", for messages; empty for others."""
     equations = output.removeprefix("axial ") if isinstance(output, str) else ""
-    if "=" not in equations or " + " in equations:
+    if "=" not in equations or "+" in equations:
         return ""
     return f"Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial, reduce
 from operator import add
@@ -21,6 +22,8 @@ from specavg.isometries.fields import Field, RotationField
 
 # name: whether the sign det g comes in, and index symmetries
 _NAMES = {"scalar": (False, ""), "pseudoscalar": (True, ""), "vector": (False, "i"), "axial vector": (True, "i")}
+
+_SUM = re.compile(r"(?<!=)\s*\+\s*")  # between outputs; the plus of 'ij=+ji' is a sign
 
 
 def representation(group: Group, output: str | Representation, *, lattice: ArrayLike | None = None) -> Representation:
@@ -73,8 +76,8 @@ def representation_by(
     if output in tuple(TANGENT_KINDS):  # of what is no text, `output_kind` tells
         rho = representation_by(group, TANGENT_KINDS[output], moved)
         return Representation._built(group, rho.images, rho.field_images, rho.dim, tangent=True)  # pyright: ignore[reportPrivateUsage]
-    if isinstance(output, str) and " + " in output:  # pyright: ignore[reportUnnecessaryIsInstance]
-        return reduce(add, (representation_by(group, part.strip(), moved) for part in output.split(" + ")))
+    if isinstance(output, str) and _SUM.search(output):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return reduce(add, (representation_by(group, part.strip(), moved) for part in _SUM.split(output)))
     axial, equations = output_kind(output)
     images = [_image(g, axial, equations, moved) for g in group.generators]
     velocities = [_field_image(field, equations) for field in group.fields]

@@ -212,7 +212,9 @@ class Resolver:
             cheapest.memory(eigenspace),
             f"the invariants of the eigenspace with eigenvalue {eigenspace.eigenvalue:.6g} and {eigenspace.dim} "
             f"functions, by the solver that needs least ({cheapest.name}),",
-            "Lower the cutoff, or describe the group by its catalogue name, for which closed forms exist.",
+            "Lower the cutoff."
+            if self._group.structure is not None
+            else "Lower the cutoff, or describe the group by its catalogue name, for which closed forms exist.",
         )
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from specavg.functions._vector_functions import CombinedOutputs, JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._summands_of_outputs import OutputSummand, places_of_copies, summands_of_outputs
+from specavg.invariants.solvers._one_output_for_all import coordinates_alike
 from specavg.invariants.solvers._solver import (
     ClosedForm,
     DelegatingSolver,
@@ -111,5 +112,6 @@ class OutputsLeftAlone(ClosedForm, DelegatingSolver, OutputSolver[Solution[Any]]
 
 
 def _summands(space: Space, output: Representation) -> tuple[OutputSummand, ...]:
-    """Signed permutations are left alone where a solver gains from them: on tori, and where there are copies."""
-    return summands_of_outputs(output, exact=isinstance(space, Torus | Power | Product))
+    """Signed permutations are left alone where a solver gains from them: on tori, on large spheres, and of copies."""
+    exact = isinstance(space, Torus | Power | Product) or coordinates_alike(space, output.group)
+    return summands_of_outputs(output, exact=exact)
