@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag, qr
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.transform import Rotation
 from scipy.stats import ortho_group
 
 import specavg as sa
@@ -44,6 +45,12 @@ def test_dense_sparse_and_isometries_are_the_same():
     np.testing.assert_array_equal(dense.basis, sparse.basis)
     np.testing.assert_allclose(projector(dense), projector(exact), atol=1e-15)
     np.testing.assert_allclose(g.matrix @ exact.basis, exact.basis, atol=1e-15)
+
+
+def test_rotations_of_scipy_are_matrices():
+    turns = Rotation.from_rotvec([[0.0, 0.0, 0.3], [0.0, 0.0, 1.1]])
+    for turned in ([turns], [turns[0], turns[1]], turns):
+        np.testing.assert_allclose(projector(fixed_space(turned)), np.diag([0.0, 0.0, 1.0]), atol=1e-14)
 
 
 def test_signs_around_a_cycle_can_leave_nothing():

@@ -470,6 +470,20 @@ def test_elements_are_lazy():
 # --- generators too many --------------------------------------------------------------------------
 
 
+def test_minimal_generators_of_all_elements_make_few_groups(monkeypatch):
+    everything = groups.Group(list(groups.point_group("Ih").elements()))
+    sizes = []
+
+    def made(generators, **known):
+        sizes.append(len(generators))
+        return groups.Group(generators, **known)
+
+    monkeypatch.setattr("specavg.groups._minimal_generators.Group", made)
+    kept = groups.minimal_generators(everything)
+    assert max(sizes) <= 4  # not 119, once for each element
+    assert groups.Group(kept).order == 120
+
+
 @pytest.mark.parametrize(
     "group, count",
     [

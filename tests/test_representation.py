@@ -379,6 +379,13 @@ def test_representations_are_described_and_read(group):
     assert read(describe(rho), groups.Representation, "output") == rho
 
 
+@pytest.mark.parametrize("text", ["vector + scalar + ij=+ji", "vector+scalar+ij=+ji", "vector  +scalar+ ij=ji"])
+def test_sums_of_outputs_need_no_spaces(text):
+    group = groups.point_group("Oh")
+    parts = [groups.representation(group, part) for part in ("vector", "scalar", "ij=ji")]
+    assert groups.representation(group, text) == parts[0] + parts[1] + parts[2]
+
+
 def test_without_generators_the_number_of_outputs_is_asked_for():
     with pytest.raises(ValueError, match="needs dim="):
         groups.Representation(groups.trivial(3), [])

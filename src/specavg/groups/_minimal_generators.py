@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log2
+
 from specavg.groups._catalogue import direct_product, wreath
 from specavg.groups._group import Group
 from specavg.groups.families import DirectProduct, Wreath
@@ -44,11 +46,29 @@ def minimal_generators(group: Group) -> tuple[Isometry, ...]:
     signed = [g for g in kept if isinstance(g, SignedPermutation)]
     if signed and len(signed) == len(kept) == signature_rank(signed):
         return tuple(kept)
+    if len(kept) > log2(group.order):  # some are superfluous
+        kept = _enlarging(kept, group)
     for g in reversed(kept):
         fewer = [h for h in kept if h is not g]
         if Group(fewer, size=group.size).order == group.order:
             kept = fewer
     return tuple(kept)
+
+
+def _enlarging(generators: list[Isometry], group: Group) -> list[Isometry]:
+    """The generators that enlarge the group of those before them, at most log2 of the order.
+
+    One at a time makes few groups of few generators, where leaving out one of many makes large ones.
+    """
+    kept: list[Isometry] = []
+    order = 1
+    for g in generators:
+        if order == group.order:
+            break
+        larger = Group([*kept, g], size=group.size).order
+        if larger > order:
+            kept, order = [*kept, g], larger
+    return kept
 
 
 def _pruned(group: Group) -> Group:

@@ -20,6 +20,7 @@ from specavg.invariants._certified_null_space import (
 )
 from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.isometries._given_isometries import with_rotations_apart
 from specavg.isometries._isometry import refuse_complex
 
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |DᵀD − I|: products of many rotations are off by 1e-13
@@ -34,8 +35,8 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     Parameters
     ----------
     matrices : sequence of array-like, sparse array or isometry
-        Orthogonal m × m matrices: dense, SciPy sparse, or `isometries.signed_permutation`. If each is a signed
-        permutation the answer comes from its orbits, exactly; otherwise from a certified numerical null space.
+        Orthogonal m × m matrices: dense, SciPy sparse, `isometries.signed_permutation`, or a SciPy Rotation. If each is
+        a signed permutation the answer comes from its orbits, exactly; otherwise from a certified numerical null space.
         An antisymmetric matrix A is taken as a field: the vectors that exp(tA) fixes for every t are those with
         A v = 0. A matrix that is both orthogonal and antisymmetric has neither fixed nor null vectors; the zero matrix
         is the field that moves nothing.
@@ -74,7 +75,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
             f"fixed_space takes matrices, and {matrices!r} is a group: give [g.matrix for g in group.generators]. The "
             "functions that a group leaves alone are sa.invariant_basis(space, group, ...)"
         )
-    matrices = list(matrices)
+    matrices = with_rotations_apart(matrices)
     if not matrices:
         if size is None:
             raise ValueError("fixed_space of no matrices is the whole space: say its size, fixed_space([], size=m)")

@@ -23,12 +23,18 @@ def isometries_from(given: Iterable[Isometry | ArrayLike], what: str, fields: st
     fields : str
         Where fields are written instead, for messages.
     """
-    listed: list[Any] = []
-    everything: Iterable[Any] = [given] if hasattr(given, "as_matrix") else given
-    for g in everything:  # a SciPy Rotation holds one rotation or many
-        listed.extend(g.as_matrix().reshape(-1, 3, 3) if hasattr(g, "as_matrix") else [g])
+    listed = with_rotations_apart(given)
     points = max((g.size for g in listed if hasattr(g, "array_form")), default=0)
     return tuple(_isometry(g, f"{what} {i}", points, fields) for i, g in enumerate(listed))
+
+
+def with_rotations_apart(given: Iterable[Any]) -> list[Any]:
+    """What was given, with the matrices of a SciPy Rotation, which holds one rotation or many, in its place."""
+    listed: list[Any] = []
+    everything: Iterable[Any] = [given] if hasattr(given, "as_matrix") else given
+    for g in everything:
+        listed.extend(g.as_matrix().reshape(-1, 3, 3) if hasattr(g, "as_matrix") else [g])
+    return listed
 
 
 def _isometry(g: Any, name: str, points: int, fields: str) -> Isometry:
