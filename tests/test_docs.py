@@ -1,6 +1,7 @@
 """The pages: their examples run, and their links to names and files exist."""
 
 import doctest
+import json
 import re
 from pathlib import Path
 
@@ -57,3 +58,27 @@ def test_files_that_the_page_names_exist(page):
                 target.replace("auto_examples/", "examples/").replace(".rst", ".py").replace("index.py", "README.rst")
             )
         assert target.startswith("generated/") or (DOCS / target).exists()
+
+
+_FILES = re.findall(r"```toml\n# --space (\S+)\n(.*?)```", (DOCS / "command_line.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("space, text", _FILES, ids=[space for space, _ in _FILES])
+def test_group_files_of_the_documentation_are_read(space, text, tmp_path):
+    from specavg.cli._spaces_and_groups import fitting_group, space_of
+    from specavg.persistence._values import describe
+
+    (tmp_path / "group.toml").write_text(text)
+    group = fitting_group(str(tmp_path / "group.toml"), space_of(space))
+    (tmp_path / "again.json").write_text(json.dumps(describe(group)))
+    assert fitting_group(str(tmp_path / "again.json"), space_of(space)) == group
+
+
+def test_the_documentation_has_a_group_file_of_each_kind():
+    from specavg.isometries import Isometry
+    from specavg.isometries.fields import Field
+    from specavg.persistence._kinds import kinds_of
+
+    page = (DOCS / "command_line.md").read_text()
+    written = set(re.findall(r'kind = "(\w+)"', page))
+    assert written >= {*kinds_of(Isometry), *kinds_of(Field)}

@@ -23,6 +23,7 @@ _MAX_PARTS = 100_000  # coordinates, copies: the largest sphere in the tests has
 _MAX_COLUMNS = 1_000_000  # columns of a point, at most: one point then takes 8 MB
 _ARRAY_LIKE = set(typing.get_args(ArrayLike)) or {ArrayLike}  # a union, and since NumPy 2.5 an alias with a name
 _PLAIN = {int: integer, float: number, bool: flag, str: text, Fraction: fraction}
+_MATRICES = ("orthogonal", "rotation_field")  # kinds that a matrix alone means, where one of them is wanted
 _LISTS = (tuple, list, frozenset, typing.get_origin(Iterable[int]))
 
 
@@ -146,8 +147,10 @@ def _read_list(value: Any, origin: Any, inner: tuple[Any, ...], place: str, dept
 
 
 def _read_described(value: Any, expected: tuple[type, ...], place: str, depth: int) -> Any:
-    left = _table(value, place)
     kinds = {name: kind for cls in expected for name, kind in kinds_of(cls).items()}
+    if isinstance(value, list) and all(isinstance(row, list) for row in value):
+        value = next(({"kind": name, "matrix": value} for name in _MATRICES if name in kinds), value)
+    left = _table(value, place)
     only = next(iter(kinds)) if len(kinds) == 1 else None
     if only is None and "kind" not in left:
         raise DescriptionError(f"{place} has no field 'kind'")
