@@ -207,3 +207,9 @@ def test_a_group_that_moves_every_point_to_every_other_is_said_to_leave_the_cons
 )
 def test_other_continuous_groups_are_not(space, group):
     assert sa.invariant_basis(space, group, max_invariant_dim=12).dim > 1
+
+
+def test_a_group_of_the_catalogue_is_not_told_to_be_named():
+    with pytest.raises(MemoryError, match="Lower the cutoff") as caught:
+        sa.equivariant_basis(sa.Sphere(24), groups.hyperoctahedral(24), "vector", max_eigenvalue=104)
+    assert "catalogue name" not in str(caught.value)
