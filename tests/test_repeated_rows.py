@@ -92,6 +92,16 @@ def test_several_outputs_and_vectors_keep_what_was_observed_many_times():
         assert error < 0.04  # the means of a hundred rows have 0.03
 
 
+def test_points_that_tell_nothing_of_each_other_are_said_to():
+    rng = np.random.default_rng(2)
+    P, at = sa.Sphere(3).sample(40, random_state=1), rng.integers(0, 40, 2_000)
+    values = rng.normal(size=40)[at]
+    with pytest.warns(UserWarning, match="the 40 different points tell almost nothing of each other"):
+        sa.InvariantKernelRidge(sa.Sphere(3)).fit(P[at], values + 0.3 * rng.normal(size=2_000))
+    with pytest.warns(UserWarning, match="the fit explains almost nothing"):
+        sa.InvariantKernelRidge(sa.Sphere(3)).fit(P[at], rng.normal(size=2_000))
+
+
 def test_copies_of_observations_change_nothing():
     rng = np.random.default_rng(0)
     space, group = sa.Torus(2), groups.hyperoctahedral(2)

@@ -90,7 +90,7 @@ def minus_log_density(quadratic: Array, logarithm: Array, rows: int, repeated: i
         log det(K + αI).
     rows : int
     repeated : int, default 0
-        Differences of repeated observations that are counted in both (`Repeats.joined`), beside the rows.
+        Differences of repeated observations that are counted in both (`joined`), beside the rows.
     """
     rows, everything = max(rows, 1), max(rows, 1) + repeated
     profile = np.maximum(quadratic / everything, np.finfo(float).tiny)
