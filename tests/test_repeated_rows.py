@@ -114,16 +114,20 @@ def test_copies_of_observations_change_nothing():
     assert copied.predict(X) == pytest.approx(once.predict(X), rel=1e-8)
 
 
-def test_equal_targets_count_once_unless_orbits_share_them():
+def test_equal_targets_on_one_orbit_count_once():
     label = np.array([0, 0, 0, 1, 1, 2])
-    measured = np.array([1.1, 1.1, 1.3, 2.7, 2.7, 0.4])[:, None]
-    found = Repeats.of(measured, label, np.ones(6))
+    found = Repeats.of(np.array([1.1, 1.1, 1.3, 2.7, 2.7, 0.4])[:, None], label, np.ones(6))
     assert found.freedom == 1
-    assert found.differences[:, 0] ** 2 @ np.ones(len(found.differences)) == pytest.approx(0.02)  # 1.1 and 1.3
-    counted = np.array([1.0, 1.0, 2.0, 2.0, 2.0, 1.0])[:, None]
-    found = Repeats.of(counted, label, np.ones(6))
-    assert found.freedom == 3
-    assert found.squares == pytest.approx([2 / 3])
+    assert found.squares == pytest.approx([0.02])  # 1.1 and 1.3
+
+
+def test_counts_at_hours_keep_their_means():
+    rng = np.random.default_rng(0)
+    hour = rng.integers(0, 24, 3_000)
+    y = rng.poisson(1 + _RUSH[hour]).astype(float)
+    model = sa.InvariantKernelRidge(sa.Torus(1, period=24)).fit(_HOURS[hour], y)
+    means = np.array([y[hour == h].mean() for h in range(24)])
+    assert np.linalg.norm(model.predict(_HOURS) - 1 - _RUSH) < 1.1 * np.linalg.norm(means - 1 - _RUSH)
 
 
 def test_largest_numbers_are_averaged():

@@ -16,7 +16,6 @@ from specavg.invariants._output_on_space import output_representation
 from specavg.spaces import Power, Product, Space
 
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
-_POINTS_ARE_KNOWN = 0.9  # standard deviation of rows at one point in that of all: the points explain a fifth of y
 _LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller one is no reason to wait longer
 _FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
 _PATIENCE = 20.0  # seconds by forecasts, good to a factor of ten, that a warning may propose to wait
@@ -59,7 +58,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
     return moves
 
 
-def question_fit(error: float, count: int, reasons: Callable[[], str], disagreement: float = 1.0) -> None:
+def question_fit(error: float, count: int, reasons: Callable[[], str], *, points_are_known: bool = False) -> None:
     """Warn where a fit explains almost nothing of y, and name likely reasons.
 
     Parameters
@@ -70,14 +69,13 @@ def question_fit(error: float, count: int, reasons: Callable[[], str], disagreem
         Rows.
     reasons : callable
         Tells the likely ones; called only where there is something to warn of.
-    disagreement : float, default 1
-        The standard deviation of rows at one point, in that of all rows. Where it is small the points themselves are
-        known, and nothing but them.
+    points_are_known : bool, default False
+        Whether each point was observed several times, so that y is known there, and nowhere else.
     """
     if count < ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
         return
     what = f"is {error:.3g} standard deviations of y, and that of the mean is 1."
-    if disagreement < _POINTS_ARE_KNOWN:
+    if points_are_known:
         message = (
             f"the {count} different points tell almost nothing of each other: the error at one that is left out with "
             f"all its rows {what} Predictions at these points follow their rows, and mean little between them: the "

@@ -230,8 +230,8 @@ class SpectralRidge(PiecewiseEstimator):
             if shared is not None and shared.orbits < _FEW_ORBITS:
                 question_orbits(shared.rows, shared.orbits, self._group(), self.loo_error_)
             else:
-                within = 1.0 if shared is None else shared.disagreement
-                question_fit(self.loo_error_, count, self._why_nothing, within)
+                known = shared is not None and shared.points_are_known
+                question_fit(self.loo_error_, count, self._why_nothing, points_are_known=known)
         if self._cutoff() is None:
             question_size(self.basis_, count, rows, self.loo_error_, group_fails=group_fails)
 

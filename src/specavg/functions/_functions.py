@@ -29,7 +29,7 @@ PLAIN_BYTES = 16e6
 # rows take 8 ms at once, most of it to get memory from the system, and 2 ms in chunks of 4 MB.
 _PLAIN_CHUNK_BYTES = 4e6
 
-VALUES_REMEDY = "Take fewer functions (a lower cutoff), or chunks of rows."
+VALUES_REMEDY = "Take fewer functions (a lower cutoff), or evaluate chunks of rows."
 
 
 def row_ranges(n: int, row_bytes: float, chunk_bytes: float = CHUNK_BYTES) -> Iterator[slice]:

@@ -12,9 +12,6 @@ from specavg._arrays import Array
 from specavg.regression._target_units import Units
 
 _EQUAL = 1e-12  # part of the largest target by which copies of one number may differ: some hundred roundings
-# Share of the different targets that stand on other orbits too, from which on targets are taken for counted or rounded:
-# between 0, for measured numbers, and nearly 1, for counts.
-_COUNTED = 0.5
 
 
 @final
@@ -37,9 +34,9 @@ class Repeats:
     def of(cls, targets: Array, label: NDArray[np.intp], weights: Array) -> Repeats:
         """From all rows; `label` is the number of the orbit of each.
 
-        Equal targets on one orbit are copies of one observation, as in a bootstrap sample or in data that were
-        augmented by the group, and count once. Where orbits share their targets too, these are counted or rounded
-        numbers, and equal ones are observations of their own.
+        Equal targets on one orbit count once: they are copies of one observation, as in a bootstrap sample or in data
+        that were augmented by the group. Of counts and rounded numbers, which may be equal by chance, the noise that
+        is left is about twice as large.
         """
         orbits = int(label.max(initial=-1)) + 1
         if orbits == len(label):
@@ -123,16 +120,9 @@ def _means(targets: Array, label: NDArray[np.intp], weights: Array) -> tuple[Arr
 
 
 def _without_copies(targets: Array, label: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rows that count: one of each set of equal targets on one orbit, all where targets are counted numbers."""
-    order = np.lexsort((*targets.T[::-1], label))
-    copy = np.concatenate([[False], _equal(targets[order]) & (np.diff(label[order]) == 0)])
-    different = order[~copy]
-    shared = _equal(targets[different][np.lexsort(targets[different].T[::-1])])
-    return order if np.count_nonzero(shared) >= _COUNTED * len(different) else different
-
-
-def _equal(targets: Array) -> NDArray[np.bool_]:
-    """Whether each row is equal to the next."""  # (n, q) -> (n - 1,)
+    """One row of each set of equal targets on one orbit."""
     near = _EQUAL * np.abs(targets).max(axis=0, initial=0.0)
+    order = np.lexsort((*targets.T[::-1], label))
     with np.errstate(over="ignore"):  # the difference of the largest numbers is infinite: not equal
-        return (np.abs(np.diff(targets, axis=0)) <= near).all(axis=1)
+        equal = (np.abs(np.diff(targets[order], axis=0)) <= near).all(axis=1)
+    return order[np.concatenate([[True], ~equal | (np.diff(label[order]) != 0)])]
