@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -52,9 +53,9 @@ class Repeats:
     def __add__(self, other: Repeats) -> Repeats:
         return Repeats(np.concatenate([self.differences, other.differences]), self.freedom + other.freedom)
 
-    @property
+    @cached_property
     def squares(self) -> Array:
-        """The sum of squares of each output."""  # (q,)
+        """The sum of squares of each output: every spectrum asks for it."""  # (q,)
         return np.sum(self.differences**2, axis=0)
 
 
