@@ -251,6 +251,10 @@ class FeaturePath(DecomposedPath):
         self.left_out = left_out
         self._features = problem
 
+    @property
+    def bottom(self) -> float:
+        return self.left_out.bottom
+
     def combined(self, weights: Array) -> FeaturePath:
         """The same decomposition for combinations of the outputs, in units of their own."""  # (q, r)
         return FeaturePath(self._features, self.scale, self.V, self.left_out.combined(weights))

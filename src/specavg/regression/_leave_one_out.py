@@ -107,6 +107,15 @@ class LeaveOneOut(Scored):
     def top(self) -> float:
         return float(self.s[0] ** 2) if len(self.s) else 0.0
 
+    @property
+    def bottom(self) -> float:
+        return float(self.s[-1] ** 2) if self._is_full and len(self.s) else 0.0
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the features reach every row: nothing but the constant lies outside."""
+        return len(self.s) == self.rows.count - 1
+
     def combined(self, weights: Array) -> LeaveOneOut:
         """The same decomposition for combinations of the outputs."""  # (q, r)
         return replace(self, rows=self.rows.combined(weights), c=self.c @ weights)
@@ -123,7 +132,6 @@ class LeaveOneOut(Scored):
             [(K + αI)⁻¹]_ii on the complement of the constant: the inverse variance of the prediction.
         """
         rows, squares = self.rows, self.left**2
-        full = len(self.s) == rows.count - 1  # then nothing lies outside the features
         outside = np.maximum(1.0 - rows.root**2 / rows.weight - squares.sum(axis=1), 0.0)[:, None]
         (n, _), q = self.left.shape, self.c.shape[1]
         together = max(1, int(_VALUES_HELD / max(n * q, 1)))
@@ -134,7 +142,7 @@ class LeaveOneOut(Scored):
             residual = self.left @ (G[:, :, None] * self.c[:, None, :]).reshape(len(self.s), -1)
             residual = residual.reshape(n, len(a), q)
             h = squares @ G  # (n, A)
-            if not full:
+            if not self._is_full:
                 residual, h = residual + rows.rest[:, None, :] / a[:, None], h + outside / a
             h = np.maximum(h, _TINY)
             yield some, residual / h[:, :, None], h

@@ -58,6 +58,11 @@ class Scores:
         columns = (alphas, np.sqrt(self.error), self.density, evidence)
         return zip(*(column.tolist() for column in columns), strict=True)
 
+    def of(self, k: int, alphas: Array) -> tuple[float, float, float, float]:
+        """The same for the k-th α."""
+        evidence = self.evidence if np.ndim(self.evidence) == 0 else np.asarray(self.evidence)[k]
+        return float(alphas[k]), float(np.sqrt(self.error[k])), float(self.density[k]), float(evidence)
+
     @property
     def joint(self) -> Array:
         """What is compared, the smaller the better."""
@@ -181,6 +186,11 @@ class Scored(abc.ABC):
     def top(self) -> float:
         """The scale of penalties: about the largest eigenvalue of the scaled Gram matrix."""
 
+    @property
+    def bottom(self) -> float:
+        """The smallest eigenvalue of the scaled kernel matrix; 0 where it is not known, or of less than full rank."""
+        return 0.0
+
     @abc.abstractmethod
     def scores(self, alphas: Array) -> Scores:
         """Every α tried, without a refit."""
@@ -295,7 +305,10 @@ class Problem(abc.ABC):
         return self.path(scale)
 
     def roughly_scored(self, scale: Array) -> Scored | None:
-        """The same in less time, right for penalties above `ROUGH_ALPHA` of the top; None if there is no such way."""
+        """The same in less time; None if there is no such way.
+
+        Right for penalties above `ROUGH_ALPHA` of the top, and for all of them where `bottom` is above that.
+        """
         return None
 
     def rough_path(self, scale: Array) -> Path | None:

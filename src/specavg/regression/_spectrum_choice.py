@@ -14,7 +14,7 @@ from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._functions_that_stand_out import bounds, price
-from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Problem, Scored
+from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Problem, Scored, Scores
 from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 
@@ -28,6 +28,9 @@ _SMALLER = 0.1
 # up with smaller penalties, which need all digits and take several times as long.
 _GAINS = 3.0
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
+# An error of what is left out, in standard deviations of the target, that is taken for rounding: targets have 16
+# digits, and functions that are in a basis had errors between 1e-15 and 1e-14. No other spectrum can do better.
+_TO_ROUNDING = 1e-13
 
 
 def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> RidgeFit:
@@ -48,14 +51,14 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         Given: only the spectrum is chosen.
     """
     tried = _tried(problem, levels, candidates, alpha)
-    best = _smallest(problem, tried)
-    trials = tuple(t.trial for t in tried)
-    return fit_of_trial(problem, levels, best.trial, best.relative_alpha, trials, given=alpha is not None)
+    best, k = _smallest(problem, tried)
+    trials = tuple(each.trial(i) for each in tried for i in range(len(each.alphas)))
+    return fit_of_trial(problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None)
 
 
 def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> float:
     """The best density of what is left out, over spectra and penalties."""
-    return min(t.trial.density for t in _tried(problem, levels, candidates, alpha))
+    return min(float(each.scores.density.min()) for each in _tried(problem, levels, candidates, alpha))
 
 
 def fit_of_trial(
@@ -117,14 +120,14 @@ def _with_named(
     best = int(np.argmin(scores.joint))
     if problem.count * (trial.score - scores.joint[best]) < price(named, path.scale):
         return None
-    a, *numbers = list(scores.table(alphas))[best]
+    a, *numbers = scores.of(best, alphas)
     return other, Trial(trial.spectrum, a * trial.alpha / alpha, *numbers), a
 
 
 def _path(problem: Problem, scale: Array, alpha: float) -> Path:
     """The path for penalties of at least `alpha`."""
     rough = problem.rough_path(scale)
-    return rough if rough is not None and alpha >= ROUGH_ALPHA * rough.top else problem.path(scale)
+    return rough if rough is not None and max(alpha, rough.bottom) >= ROUGH_ALPHA * rough.top else problem.path(scale)
 
 
 def shortlist(
@@ -137,12 +140,13 @@ def shortlist(
 ) -> tuple[list[Spectrum], float]:
     """The `size` most promising spectra, in their order, and the score of the best; `start` is what `screened` left."""
     tried = _tried(problem, levels, candidates, alpha, start)
-    best = _smallest(problem, tried)
-    scores: dict[Spectrum, float] = {}
-    for t in [best, *sorted(tried, key=lambda t: t.trial.score)]:
-        scores.setdefault(t.trial.spectrum, t.trial.score)
+    best, k = _smallest(problem, tried)
+    score = float(best.joint[k])
+    scores = {best.spectrum: score}
+    for each in sorted(tried, key=lambda each: each.best):
+        scores.setdefault(each.spectrum, each.best)
     promising = _apart(dict(islice(scores.items(), size)), grids_of(candidates), problem.count)
-    return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
+    return [spectrum for spectrum in candidates if spectrum in promising], score
 
 
 def screened(
@@ -178,10 +182,42 @@ def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array,
     return np.exp(0.5 * (logs - first)), float(np.exp(first))
 
 
-@dataclass(frozen=True)
-class _Try:
-    trial: Trial
-    relative_alpha: float
+@final
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A spectrum with several penalties, and how well each predicts.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+    unit : float
+        The first value of the spectrum.
+    alphas : ndarray of shape (A,)
+        The penalties in units of that, the largest first.
+    scores : Scores
+    joint : ndarray of shape (A,)
+        What is compared.
+    """
+
+    spectrum: Spectrum
+    unit: float
+    alphas: Array
+    scores: Scores
+    joint: Array
+
+    @property
+    def best(self) -> float:
+        """The best score."""
+        return float(self.joint.min())
+
+    def best_down_to(self, alpha: float) -> float:
+        """The best score with penalties of at least `alpha`."""
+        return float(self.joint[self.alphas >= alpha].min(initial=np.inf))
+
+    def trial(self, k: int) -> Trial:
+        """The spectrum with its k-th penalty."""
+        a, *numbers = self.scores.of(k, self.alphas)
+        return Trial(self.spectrum, a * self.unit, *numbers)
 
 
 def _tried(
@@ -190,7 +226,7 @@ def _tried(
     candidates: Sequence[Spectrum],
     alpha: float | None,
     start: Sequence[Spectrum] | None = None,
-) -> list[_Try]:
+) -> list[_Tried]:
     """Candidates with all penalties: `start`, then the neighbours of the best of a family.
 
     Without `start`: every second of a large grid, of which some of the rows say first which are worth all of them.
@@ -212,7 +248,7 @@ def _tried(
         ):
             last = compared.score(best)
             compared.add(grid.around(best))
-    return [t for spectrum in candidates for t in compared.found.get(spectrum, ())]
+    return [compared.found[spectrum] for spectrum in candidates if spectrum in compared.found]
 
 
 def _coarse(grids: Sequence[Grid]) -> list[Spectrum]:
@@ -233,79 +269,79 @@ class _Comparison:
 
     def __init__(self, problem: Problem, levels: Levels, alpha: float | None) -> None:
         self._problem, self._levels, self._alpha = problem, levels, alpha
-        self.found: dict[Spectrum, list[_Try]] = {}
-        self._scores: dict[Spectrum, float] = {}
+        self.found: dict[Spectrum, _Tried] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
+        self._to_rounding = False  # whether a spectrum predicts what is left out to rounding
 
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
-        return self._scores[spectrum]
+        return self.found[spectrum].best
 
     @property
     def of_the_mean(self) -> float:
         """The best score with the largest penalty, which leaves little but the mean; infinite where one is given."""
-        return np.inf if self._alpha is not None else min(tries[0].trial.score for tries in self.found.values())
+        return np.inf if self._alpha is not None else min(float(tried.joint[0]) for tried in self.found.values())
 
     def add(self, spectra: Sequence[Spectrum]) -> None:
         """Compare these too, those that are not yet known.
 
-        Penalties below `ROUGH_ALPHA` need all digits, which take several times as long. They are tried where the
-        score still falls with the penalty, and may fall by what data can tell below the best of larger penalties.
+        Penalties below `ROUGH_ALPHA` need all digits, which take several times as long, unless no eigenvalue of the
+        kernel matrix lies below it. They are tried where the score still falls with the penalty, and may fall by what
+        data can tell below the best of larger penalties; and no more once a spectrum predicts to rounding.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
-        rough: dict[Spectrum, list[_Try]] = {}
-        steps = ((spectrum, self._roughly(spectrum)) for spectrum in new)
-        for spectrum, tries in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
-            if tries is None:
-                self._keep(spectrum, self._exactly(spectrum))
-            else:
-                rough[spectrum] = tries
-                self._keep(spectrum, tries)
-        self._best_rough = min([self._best_rough, *map(self.score, rough)])
-        for spectrum, tries in rough.items():
-            if _lowest_hope(tries) < self._best_rough - _limits.UNDECIDED / self._problem.count:
-                self._keep(spectrum, self._exactly(spectrum))
-
-    def _keep(self, spectrum: Spectrum, tries: list[_Try]) -> None:
-        self.found[spectrum] = tries
-        self._scores[spectrum] = min(t.trial.score for t in tries)
+        hopes: dict[Spectrum, float] = {}  # of those that were not tried with all penalties
+        steps = ((spectrum, *self._roughly(spectrum)) for spectrum in new)
+        for spectrum, tried, smallest in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
+            self.found[spectrum] = self._exactly(spectrum) if tried is None else tried
+            if tried is not None:
+                self._best_rough = min(self._best_rough, tried.best_down_to(smallest))
+                if tried.alphas[-1] >= smallest:
+                    hopes[spectrum] = _lowest_hope(tried)
+        bound = self._best_rough - _limits.UNDECIDED / self._problem.count
+        for spectrum in sorted(hopes, key=lambda spectrum: hopes[spectrum]):
+            if hopes[spectrum] >= bound or self._to_rounding:
+                break
+            self.found[spectrum] = tried = self._exactly(spectrum)
+            self._to_rounding = bool(tried.scores.error.min() <= _TO_ROUNDING**2)
 
     def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))
 
-    def _roughly(self, spectrum: Spectrum) -> list[_Try] | None:
+    def _roughly(self, spectrum: Spectrum) -> tuple[_Tried | None, float]:
+        """A spectrum with the penalties that half of the digits are enough for, and the smallest that always is."""
         if self._alpha is not None:
-            return None
+            return None, 0.0
         scale, unit = self._scale(spectrum)
         rough = self._problem.roughly_scored(scale)
         if rough is None:
-            return None
-        alphas = _alphas(self._problem, rough, _STEPS_PER_DECADE)
-        return _tries(spectrum, unit, rough, alphas[alphas >= ROUGH_ALPHA * rough.top])
+            return None, 0.0
+        alphas, smallest = _alphas(self._problem, rough, _STEPS_PER_DECADE), ROUGH_ALPHA * rough.top
+        return _of(spectrum, unit, rough, alphas[np.maximum(alphas, rough.bottom) >= smallest]), smallest
 
-    def _exactly(self, spectrum: Spectrum) -> list[_Try]:
+    def _exactly(self, spectrum: Spectrum) -> _Tried:
         scale, unit = self._scale(spectrum)
         scored = self._problem.scored(scale)
         alphas = _alphas(self._problem, scored, _STEPS_PER_DECADE)
-        return _tries(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
+        return _of(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
 
 
-def _tries(spectrum: Spectrum, unit: float, scored: Scored, alphas: Array) -> list[_Try]:
+def _of(spectrum: Spectrum, unit: float, scored: Scored, alphas: Array) -> _Tried:
     """A spectrum with each of `alphas`, which are in units of its first value, `unit`."""
-    table = scored.scores(alphas).table(alphas)
-    return [_Try(Trial(spectrum, a * unit, *numbers), a) for a, *numbers in table]
+    scores = scored.scores(alphas)
+    return _Tried(spectrum, unit, alphas, scores, scores.joint)
 
 
-def _lowest_hope(tries: Sequence[_Try]) -> float:
+def _lowest_hope(tried: _Tried) -> float:
     """The lowest score that a spectrum may reach with penalties below those that were tried.
 
     Infinite where the best penalty lies a decade above the smallest: the score grows again. Otherwise the best score
     less `_GAINS` times what the last decade of penalties gained.
     """
-    scores = [t.trial.score for t in tries]
+    scores = tried.joint
     if int(np.argmin(scores)) < len(scores) - _STEPS_PER_DECADE:
         return np.inf
-    return min(scores) - _GAINS * max(scores[-1 - _STEPS_PER_DECADE] - scores[-1], 0.0)
+    return tried.best - _GAINS * max(float(scores[-1 - _STEPS_PER_DECADE] - scores[-1]), 0.0)
 
 
 def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:
@@ -315,8 +351,13 @@ def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:
     return (scored.top or 1.0) * _LARGEST_ALPHA * 10.0**-steps
 
 
-def _smallest(problem: Problem, tried: Sequence[_Try]) -> _Try:
-    """The trial of smallest score. Of scores that differ by rounding the first is taken: it has the larger penalty."""
-    best = min(tried, key=lambda t: t.trial.score).trial
-    bound = best.score + max(_TIE / problem.count, problem.rounding / max(best.error, 1e-150) ** 2)
-    return next(t for t in tried if t.trial.score <= bound)
+def _smallest(problem: Problem, tried: Sequence[_Tried]) -> tuple[_Tried, int]:
+    """The spectrum of smallest score, and the number of its penalty.
+
+    Of scores that differ by rounding the first is taken: it has the larger penalty.
+    """
+    best = min(tried, key=lambda each: each.best)
+    error = float(np.sqrt(best.scores.error[np.argmin(best.joint)]))
+    bound = best.best + max(_TIE / problem.count, problem.rounding / max(error, 1e-150) ** 2)
+    first = next(each for each in tried if each.best <= bound)
+    return first, int(np.argmax(first.joint <= bound))
