@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from specavg.regression import _measured_limits as _limits
+from specavg.regression import _spectrum_choice
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._reduced_rows import LongVectors, ReducedRows
 from specavg.regression._spectra import Spectrum, grids_of
-from specavg.regression._spectrum_choice import _apart, screened, shortlist
+from specavg.regression._spectrum_choice import _apart, ridge_fit, screened, shortlist
 
 
 @pytest.mark.parametrize("n, D", [(12, 40), (40, 12), (13, 12)])
@@ -118,3 +119,37 @@ def test_functions_that_vanish_change_no_score():
     few, all_of_them = problem.scored(scale).scores(alphas), problem.path(scale).scores(alphas)
     for name in ("error", "density", "evidence"):
         np.testing.assert_allclose(getattr(few, name), getattr(all_of_them, name), rtol=1e-7)
+
+
+def test_half_of_the_digits_are_enough_for_all_penalties_where_no_eigenvalue_is_small():
+    rng = np.random.default_rng(5)
+    F = rng.normal(size=(60, 150))
+    y = np.sin(F[:, :3].sum(axis=1))[:, None]
+    problem, scale = FeatureProblem(F, y, np.ones(60)), np.geomspace(1.0, 1e-2, 150)
+    rough, exact = problem.roughly_scored(scale), problem.scored(scale)
+    assert rough is not None
+    assert rough.bottom == pytest.approx(np.linalg.svd((F - F.mean(axis=0)) * scale)[1][58] ** 2, rel=1e-9)
+    alphas = rough.top * np.geomspace(1e-18, 1.0, 19)
+    np.testing.assert_allclose(rough.scores(alphas).joint, exact.scores(alphas).joint, rtol=0, atol=1e-9)
+    few = FeatureProblem(F[:, :20], y, np.ones(60))
+    assert few.scored(scale[:20]).bottom == 0.0  # fewer functions than rows
+
+
+def test_once_a_spectrum_predicts_to_rounding_no_other_is_decomposed_with_all_digits(monkeypatch):
+    x = np.random.default_rng(6).uniform(0, 2 * np.pi, 50)  # fewer rows than functions
+    F = np.sqrt(2) * np.cos(np.outer(x, np.arange(1, 61)))
+    candidates = [Spectrum("heat", length_scale=length) for length in np.geomspace(0.5, 1.0, 6)]
+    asked = []
+    plain = FeatureProblem.scored
+    monkeypatch.setattr(FeatureProblem, "scored", lambda self, scale: asked.append(1) or plain(self, scale))
+
+    def least_error():
+        asked.clear()
+        problem = FeatureProblem(F, (np.cos(2 * x) + np.cos(3 * x))[:, None], np.ones(50))
+        return min(trial.error for trial in ridge_fit(problem, _Levels(), candidates, None).trials)
+
+    assert least_error() < 1e-13
+    assert len(asked) == 1
+    monkeypatch.setattr(_spectrum_choice, "_TO_ROUNDING", 0.0)
+    assert least_error() < 1e-13
+    assert len(asked) > 1
