@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -66,7 +68,7 @@ def _of_a_cell(group: Group) -> bool:
     return isinstance(made, AffineGroup)
 
 
-def _at_right_angles(matrices: Sequence[Array]) -> bool:
+def _at_right_angles(matrices: Sequence[NDArray[Any]]) -> bool:
     """Whether axes that integer matrices exchange are at right angles in every metric that the matrices leave alone."""
     d = len(matrices[0])
     if any((np.count_nonzero(A, axis=1) != 1).any() for A in matrices):
