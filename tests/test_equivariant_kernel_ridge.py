@@ -532,9 +532,9 @@ def test_one_output_may_be_a_column():
     """Warnings are errors here: scikit-learn's, of a column where a row was expected, was one."""
     space, group = sa.Torus(2), groups.symmetric(2)
     X = space.sample(40, random_state=0)
-    y = np.sin(np.pi * X) @ [1, -1]
     turned = groups.Representation(group, [-np.eye(1)])
-    for output in ("pseudoscalar", turned):
+    for output, sign in (("scalar", 1), ("pseudoscalar", -1), (turned, -1)):
+        y = np.sin(np.pi * X) @ [1, sign]
         model = sa.EquivariantKernelRidge(space, group, output).fit(X, y[:, None])
         assert model.predict(X).shape == (40, 1)
         flat = sa.EquivariantKernelRidge(space, group, output).fit(X, y)

@@ -293,6 +293,22 @@ def test_weights_whose_sum_is_no_number_are_refused_where_it_is_needed():
         sa.symmetry_test(X, X[:, 0], sa.Torus(2), groups.symmetric(2), sample_weight=weights)
 
 
+@pytest.mark.parametrize("size, unit", [(1e-310, 1.0), (1e-307, 1e-8), (1e-320, 1.0)])
+def test_weights_of_chunks_that_lose_digits_are_refused_with_what_to_do(size, unit):
+    X = sa.Torus(2).sample(40, random_state=0)
+    y = unit * np.cos(np.pi * X[:, 0])
+    for model in (
+        sa.InvariantKernelRidge(sa.Torus(2), max_dim=9),
+        sa.EquivariantKernelRidge(sa.Torus(2), groups.trivial(2), "scalar", max_dim=9),
+    ):
+        with pytest.raises(ValueError, match=r"lose digits\. Weights are relative, so multiply"):
+            clone(model).fit(iter([(X, y, np.full(40, size))]))
+        plain, small = (
+            clone(model).fit(iter([(X, y, np.full(40, w)), (X, -y, np.zeros(40))])).predict(X) for w in (1.0, 1e-149)
+        )
+        np.testing.assert_allclose(small, plain, rtol=1e-9, atol=1e-12 * unit)
+
+
 def test_sparse_targets_are_refused():
     X = sa.Torus(2).sample(40, random_state=0)
     with pytest.raises(TypeError, match="y is a sparse array"):

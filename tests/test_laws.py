@@ -284,6 +284,26 @@ def test_squared_gradients_have_the_unit_of_the_eigenvalues(space):
     np.testing.assert_allclose((weights @ squares).sum(), V.eigenvalue * V.dim, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "periods", [(1, 3000), (1, 1e5), (1, 1, 1000), (1, 1000, 1000)], ids=lambda periods: "x".join(map(str, periods))
+)
+def test_weyls_law_is_not_broken_by_a_thin_space(periods):
+    """The first eigenspaces of a long torus are those of a circle: they do not tell of the other directions."""
+    assert np.isnan(testing.check_weyl(sa.Torus(len(periods), period=periods)))
+
+
+@pytest.mark.parametrize("stated", [2, 3])
+def test_weyls_law_sees_a_dimension_too_many_on_a_circle(stated):
+    class Thread(ProjectivePlane):
+        dim, volume, log_volume = stated, 1.0, 0.0
+
+        def eigenspaces(self):
+            return sa.Torus(1, period=1.0).eigenspaces()
+
+    with pytest.raises(LawBroken, match=r"tell of dimension 1\.00"):
+        testing.check_weyl(Thread())
+
+
 def test_addition_theorem_can_be_switched_off_and_notices():
     V = Sphere(3).eigenspace(2)
     with pytest.raises(LawBroken, match="sum to m"):

@@ -176,6 +176,36 @@ def test_a_lattice_is_asked_for():
     assert groups.representation(third, "pseudoscalar").is_trivial
 
 
+@pytest.mark.parametrize("setting", ["155 R", "166 R", "167 R"])
+@pytest.mark.parametrize("output", ["vector", "axial vector", "ij=ji", "scalar + vector"])
+def test_permutations_of_the_axes_of_a_cell_are_not_taken_for_cartesian_maps(setting, output):
+    """Matrices of rhombohedral axes are permutations, which are orthogonal in any case."""
+    pytest.importorskip("spglib")
+    number, axes = setting.split()
+    group = groups.space_group(int(number), axes)
+    for acting in (group, groups.diagonal(group, 2)):
+        with pytest.raises(ValueError, match=r"exchanges axes .* right angles.* Give the lattice"):
+            groups.representation(acting, output)
+        assert groups.representation(acting, "pseudoscalar").dim == 1
+        lattice = np.ones((3, 3)) + np.eye(3)
+        groups.Representation(acting, groups.representation(acting, output, lattice=lattice).images)
+
+
+def test_an_affine_exchange_of_axes_needs_their_angle():
+    glide = groups.Group([isometries.affine([[0, 1], [1, 0]], [Fraction(1, 2), Fraction(1, 2)])])
+    with pytest.raises(ValueError, match=r"on a torus without one it is lattice=np.eye\(2\)"):
+        groups.representation(glide, "vector")
+    assert groups.representation(glide, "vector", lattice=np.eye(2)).images[0] == isometries.permutation([1, 0])
+
+
+@pytest.mark.parametrize("number", [2, 14, 62, 123, 225])
+def test_axes_at_right_angles_where_they_are_exchanged_need_no_lattice(number):
+    pytest.importorskip("spglib")
+    group = groups.space_group(number)
+    side = np.diag([3.0, 3.0 if number > 100 else 4.0, 3.0 if number == 225 else 5.0])
+    assert groups.representation(group, "vector") == groups.representation(group, "vector", lattice=side)
+
+
 def test_shifts_move_no_vector():
     assert groups.representation(groups.cyclic(5), "vector").is_trivial
 

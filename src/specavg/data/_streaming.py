@@ -28,6 +28,10 @@ T = TypeVar("T")
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
 
+# The largest weight of a chunk at least: targets of 1e-75 and more are summed as they are, and a weight times their
+# square then stays above 1e-300. Numbers below 1e-308 have fewer than 16 digits.
+_LEAST_WEIGHT = 1e-150
+
 
 def invariant_moments(
     basis: InvariantBasis, points: Array, Y: Array | None, weights: Array | None, *, gram: bool = True
@@ -81,6 +85,7 @@ class ChunkMoments:
                 raise ValueError(f"X has {len(table)} rows but y has {len(Y)}")
         if sample_weight is not None:
             weights = chunk_weights(sample_weight, len(table))
+            _check_digits(weights)
         if gradient is not None:
             return gradient_moments(self.basis, table, y, gradient, np.ones(len(table)) if weights is None else weights)
         return self.moments_of(self.basis, table, Y, weights)
@@ -103,6 +108,16 @@ def check_total(weights: Array) -> None:
     if total == inf:
         raise ValueError(
             f"sample_weight is as large as {weights.max():.3g}, and its sum is no number: divide it by its mean"
+        )
+
+
+def _check_digits(weights: Array) -> None:
+    """Refuse weights of a chunk whose products with squares of targets would lose digits; all may be zero."""
+    largest = float(weights.max(initial=0.0))
+    if 0 < largest < _LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight is at most {largest:.3g} in a chunk: sums of so small numbers lose digits. Weights are "
+            "relative, so multiply those of all chunks by one number; a weight of zero leaves a row out"
         )
 
 

@@ -36,7 +36,6 @@ from specavg.regression._vector_posterior import BlockPosterior, SummandPosterio
 from specavg.spaces import Space
 
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
-_ONE_NUMBER = "scalar"  # the default: for scikit-learn a regressor of one number, which warns of columns of it
 # Of the length of all targets: pure noise has 0.58 along x, components along east and north taken for others about as
 # much, and a field with a tenth of noise 0.06.
 _LOST = 0.4
@@ -60,12 +59,13 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         Where the points live. Default: `Torus(n_features)` with period 2.
     group : Group, optional
         Who acts. Default: the trivial group.
-    output : str or Representation, default "scalar"
+    output : str or Representation, optional
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
         "ij=ji", sums such as "vector + scalar", or a `groups.Representation`. The outputs of "ij=ji" in three
         dimensions are T_xx, √2 T_xy, √2 T_xz, T_yy, √2 T_yz, T_zz, not Voigt's xx, yy, zz, yz, xz, xy:
         `groups.index_symmetry` goes to and fro. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y
-        only the tangential part counts, and predictions are tangential.
+        only the tangential part counts, and predictions are tangential. Default: "scalar" for y of shape (n,); like
+        other regressors of one number, scikit-learn's, it warns of a column, which the name "scalar" allows.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -128,7 +128,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         self,
         space: Space | None = None,
         group: Group | None = None,
-        output: str | Representation = "scalar",
+        output: str | Representation | None = None,
         *,
         spectrum: str = "auto",
         smoothness: float | None = None,
@@ -152,7 +152,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
             As in `InvariantKernelRidge.fit`.
         y : array-like of shape (n, p), or (n,) for one output
-            Predictions have its shape. Of ``output="scalar"`` it is (n,): scikit-learn warns of a column.
+            Predictions have its shape.
             Tensors by their components, ``groups.index_symmetry("ij=ji", 3).components(T)`` for T of shape (n, 3, 3):
             the upper triangle row by row, √2 times what is off the diagonal. (Rotations move them in another way
             without the √2.)
@@ -166,7 +166,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if stream is not None:
             return self._fit_stream(stream)
         self._refuse_tensors(y)
-        points, targets = self._points_and_targets(X, y, multi_output=self.output != _ONE_NUMBER)
+        points, targets = self._points_and_targets(X, y, multi_output=self.output is not None)
         weights, unit = relative_weights(sample_weight, points)
         alpha = checked_alpha(self.alpha, unit)
         kept = weights > 0
@@ -195,9 +195,9 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""
         if getattr(y, "ndim", 2) > 2:
             raise ValueError(f"y has shape {y.shape}, and an output has one axis: (n, p){self._tensor_hint()}")
-        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and self.output in _NUMBERS:
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and self._output() in _NUMBERS:
             raise ValueError(
-                f"y has {y.shape[1]} columns, and output={self.output!r} is one number. Name what moves with the "
+                f"y has {y.shape[1]} columns, and output={self._output()!r} is one number. Name what moves with the "
                 "points: output='vector', 'axial vector', 'ij=ji'; InvariantKernelRidge takes numbers that stay."
             )
 
@@ -208,13 +208,13 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         lost = float(np.linalg.norm(whole - basis.possible(points, whole))) / (float(np.linalg.norm(whole)) or 1.0)
         if lost > _LOST:
             warnings.warn(
-                f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give "
+                f"{lost**2:.0%} of the squares of y lie along x, and {self._output()!r} drops that part. Give "
                 f"{_ALONG_AXES}.",
                 stacklevel=users_line(),
             )
 
     def _tensor_hint(self) -> str:
-        hint = tensor_hint(self.output)
+        hint = tensor_hint(self._output())
         return f". {hint}" if hint else ""
 
     def _hint(self, basis: EquivariantBasis, columns: int) -> str:
@@ -222,7 +222,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         return f". Give {_ALONG_AXES}" if basis.output.tangent and columns == 2 else self._tensor_hint()
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
-        output = output_representation(space, group, self.output)
+        output = output_representation(space, group, self._output())
         return built_equivariant_basis(space, output, cutoff, order, "auto", seconds)
 
     def _numbers_of_a_point(self) -> int:
@@ -247,7 +247,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         return VectorLevels.of(basis)
 
     def _output(self) -> Any:
-        return self.output
+        return "scalar" if self.output is None else self.output
 
     def _mean(self) -> str:
         return "the part of the mean of y that the group leaves alone"
@@ -357,6 +357,6 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.output != _ONE_NUMBER
+        tags.target_tags.multi_output = self.output is not None
         tags.regressor_tags.poor_score = True  # as for `InvariantKernelRidge`
         return tags

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._messages import shown
+from specavg.groups._cell_axes import require_known_axes
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import index_exchanges, index_symmetry
@@ -46,7 +47,10 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
         (fermionic) functions. Beside maps of the copies themselves, as in ``joined(diagonal(G, m), symmetric(m))``,
         permutations move no outputs; for antisymmetric functions give a `Representation` with −1 for each odd one.
     lattice : array_like of shape (d, d), optional
-        Lattice vectors as rows, where the group acts on fractional coordinates, on all copies and factors alike.
+        Lattice vectors as rows, where the group acts on fractional coordinates, on all copies and factors alike. Space
+        groups, plane groups and affine maps need it for vectors and tensors where they exchange axes that need not be
+        at right angles (``np.eye(d)`` on a torus without lattice); maps that are given as permutations and sign
+        changes alone are taken for those of Cartesian coordinates.
         Where factors differ in that, name the output to `equivariant_basis` or an estimator: their space knows.
 
     Returns
@@ -60,7 +64,15 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
     >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji", "vector + scalar")]
     [1, 3, 6, 4]
     """
-    return representation_by(group, output, partial(linear_part, lattice=lattice))
+    if lattice is not None:
+        return representation_by(group, output, partial(linear_part, lattice=lattice))
+    checked = cache(partial(require_known_axes, group))  # once, and only where the output has vectors
+
+    def moved(g: Isometry) -> Linear:
+        checked()
+        return linear_part(g)
+
+    return representation_by(group, output, moved)
 
 
 def representation_by(

@@ -14,11 +14,11 @@ from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._reporting import reported
 from specavg.groups import Group, representation
+from specavg.groups._cell_axes import require_known_axes
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import determinant, linear_part, linear_velocity
 from specavg.groups._named_outputs import output_kind
-from specavg.groups.families import AffineGroup
 from specavg.invariants._certified_null_space import FixedSpace
 from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._fixed_tensors import fixed_tensors
@@ -207,7 +207,7 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     if not equations:
         raise ValueError(f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'")
     if lattice is None:
-        _require_known_axes(group)
+        require_known_axes(group)
     size = linear_part((group.generators or (group.identity,))[0], lattice).size
     index = index_symmetry(equations, size)
     (found,) = reported(
@@ -230,24 +230,6 @@ def _found(group: Group, symmetries: str, index: IndexSymmetry, lattice: ArrayLi
         return fixed_tensors(index, maps, velocities)
     still = Group(group.generators or (group.identity,), name=group.name)  # shifts move no vectors
     return fixed_space(representation(still, symmetries, lattice=lattice).images, size=index.dim)
-
-
-def _require_known_axes(group: Group) -> None:
-    """Refuse fractional coordinates along axes that the group exchanges, and that need not be at right angles."""
-    if not isinstance(group.structure, AffineGroup):
-        return
-    matrices = np.array([np.asarray(getattr(g, "matrix", np.eye(g.size))) for g in group.structure.representatives])
-    products = np.zeros((group.size, group.size), dtype=bool)  # of two axes, that some metric of the group has
-    for i, j in zip(*np.triu_indices(group.size, 1), strict=True):
-        unit = np.zeros((group.size, group.size))
-        unit[i, j] = unit[j, i] = 1.0
-        products[i, j] = np.abs((matrices @ unit @ matrices.transpose(0, 2, 1)).sum(axis=0)).max() > 0
-    exchanged = np.abs(matrices).sum(axis=0) > 0
-    if np.any(products & exchanged):
-        raise ValueError(
-            f"{group!r} exchanges axes of the cell that need not be at right angles, as in hexagonal and rhombohedral "
-            "cells: they are no Cartesian axes, as tensors have them. Give the lattice (rows are lattice vectors)."
-        )
 
 
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:
