@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from specavg import groups
 from specavg import isometries as iso
-from specavg.groups import Group
+from specavg.groups import Group, _canonical
 from specavg.groups._signed_columns import on_columns
 from specavg.groups.families import Alternating, SignedSubgroup
 
@@ -105,7 +105,7 @@ def test_large_groups(group):
     assert np.array_equal(np.sort(np.abs(expected)), np.sort(np.abs(X)))
 
 
-def test_sporadic_group_with_and_without_ties():
+def mathieu_24():
     p, infinity = 23, 23
     squares = {x * x % p for x in range(1, p)}
     inverse = {x: pow(x, -1, p) for x in range(1, p)}
@@ -114,12 +114,56 @@ def test_sporadic_group_with_and_without_ties():
         [infinity, *(-inverse[x] % p for x in range(1, p)), 0],
         [x**3 * (inverse[9] if x in squares else 9) % p for x in range(p)] + [infinity],
     ]
-    group = Group([iso.permutation(image) for image in images])
+    return [iso.permutation(image) for image in images]
+
+
+def test_sporadic_group_with_and_without_ties():
+    group = Group(mathieu_24())
     rng = np.random.default_rng(3)
     X = np.vstack([rng.normal(size=(50, 24)), rng.integers(0, 8, size=(10, 24))])
     expected = group.canonical(X)
     for _ in range(3):
         assert np.array_equal(bits(group.canonical(group.random(rng)(X))), bits(expected))
+
+
+SIGNED_MATHIEU_24 = {
+    "even": Group([*mathieu_24(), iso.signed_permutation(range(24), [-1, -1] + [1] * 22)]),
+    "all": Group([*mathieu_24(), iso.signed_permutation(range(24), [-1] + [1] * 23)]),
+    "negation": Group([*mathieu_24(), all_minus(24)]),
+}
+
+
+@pytest.mark.parametrize("group", SIGNED_MATHIEU_24.values(), ids=SIGNED_MATHIEU_24.keys())
+def test_sporadic_group_with_sign_changes_and_moderate_ties(group):
+    rng = np.random.default_rng(12)
+    X = np.vstack([rng.normal(size=(20, 24)), rng.integers(-6, 6, size=(60, 24))])
+    expected = group.canonical(X)
+    assert np.array_equal(np.sort(np.abs(expected)), np.sort(np.abs(X)))
+    for _ in range(2):
+        assert np.array_equal(bits(group.canonical(group.random(rng)(X))), bits(expected))
+
+
+def test_sporadic_group_with_five_different_values():
+    group, rng = Group(mathieu_24()), np.random.default_rng(5)
+    X = rng.integers(0, 5, size=(40, 24)).astype(float)
+    assert np.array_equal(bits(group.canonical(group.random(rng)(X))), bits(group.canonical(X)))
+
+
+@pytest.mark.parametrize("group", SIGNED_MATHIEU_24.values(), ids=SIGNED_MATHIEU_24.keys())
+def test_points_with_very_many_ties_are_of_their_orbit_bounded_in_work_and_alone_as_beside_others(group, monkeypatch):
+    seen = []
+
+    def counted(candidates, owner, n):
+        seen.append(candidates.size)
+        return merged(candidates, owner, n)
+
+    merged = _canonical._merged
+    monkeypatch.setattr(_canonical, "_merged", counted)
+    X = np.random.default_rng(0).choice([-0.5, 0.0, 0.5], (30, 24))
+    Y = group.canonical(X)
+    assert sum(seen) < 100_000 * len(X)
+    assert np.array_equal(np.sort(np.abs(Y)), np.sort(np.abs(X)))
+    assert np.array_equal(bits(np.vstack([group.canonical(x[None]) for x in X])), bits(Y))
 
 
 @given(hnp.arrays(float, (6, 5), elements=st.sampled_from([-1.0, -0.0, 0.0, 0.5, 2.0])), st.integers(0, 10**6))

@@ -47,6 +47,10 @@ class LeastImages:
         return cls(exact) if len(exact) == len(signed) else None
 
     @cached_property
+    def _signed(self) -> bool:
+        return any(s < 0 for g in self._generators for s in g.signs)
+
+    @cached_property
     def _levels(self) -> list[Level]:
         if not self._generators:
             return []
@@ -56,8 +60,8 @@ class LeastImages:
         return [_level(u, base, d) for u, base in zip(chain.transversals, chain.base, strict=True)]
 
     def canonical(self, X: Array) -> Array:
-        """The least point of each orbit."""  # (n, d) -> (n, d)
-        return least_image(X, self._levels)
+        """One point of each orbit."""  # (n, d) -> (n, d)
+        return least_image(X, self._levels, signed=self._signed)
 
 
 def _level(elements: np.ndarray[tuple[int, int], np.dtype[np.int32]], base: int, d: int) -> Level:
