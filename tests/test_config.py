@@ -10,6 +10,7 @@ import pytest
 import specavg as sa
 from specavg import _config, _reporting
 from specavg._config import require_memory, settings
+from specavg.regression import _reduced_rows
 
 
 @pytest.fixture(autouse=True)
@@ -212,3 +213,33 @@ def test_bases_choices_and_streams_report(impatient, capsys):
     assert "invariant basis on Torus(2, period=3.25): " in said
     assert "choice of spectrum and penalty: " in said
     assert "data: 40 chunks" in said
+
+
+def test_one_long_step_is_announced_with_its_chunks_and_before_it_starts(impatient, capsys, monkeypatch):
+    with sa.config(progress=True):
+        with _reporting.announced("values", at_once=True):
+            assert capsys.readouterr().err == "values ...\n"
+            assert list(_reporting.counted(slowly(3), 3)) == [0, 1, 2]
+            list(_reporting.reported(slowly(2), "inner", "parts"))  # says nothing of its own
+        assert capsys.readouterr().err == "values: 0 s\n"
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        with _reporting.announced("values"):
+            list(_reporting.counted(slowly(4), 4))
+    said = capsys.readouterr().err
+    assert "of 4 chunks" in said
+    assert said.rstrip().endswith("values: 0 s")
+
+
+def test_evaluations_and_decompositions_report(impatient, capsys, monkeypatch):
+    monkeypatch.setattr(_reduced_rows, "_LONG", 1e5)
+    space = sa.Power(sa.Torus(2), 3)
+    X = space.sample(3000, random_state=0)
+    model = sa.InvariantKernelRidge(space, sa.groups.symmetric(3), max_dim=2000)
+    with sa.config(progress=True):
+        model.fit(X, np.cos(np.pi * X).sum(axis=1))
+        fitted = capsys.readouterr().err
+        model.basis_.combine(np.tile(X, (40, 1)), np.ones((model.basis_.dim, 1)))
+    n = model.basis_.dim
+    assert f"{n:,} functions at " in fitted
+    assert f" rows by {n - 1:,} functions ...\n" in fitted
+    assert f"{n:,} functions at 120,000 points: " in capsys.readouterr().err

@@ -398,3 +398,50 @@ def test_other_degrees_are_not_taken_for_radians(angle):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         iso.shift(degrees=[angle, 90])
+
+
+@pytest.mark.parametrize("given", ["120", Fraction(120), 120, 120.0, "120.5", "-1"], ids=repr)
+def test_whole_periods_are_questioned_however_they_are_written(given):
+    with pytest.warns(UserWarning, match="moves by a whole period or more"):
+        iso.shift([given, 0])
+
+
+def test_radians_that_look_like_degrees_are_questioned():
+    with pytest.warns(UserWarning, match=r"120 radians moves by 19.1 periods.*looks like an angle in degrees"):
+        iso.shift(radians=[120, 0])
+
+
+@pytest.mark.parametrize(
+    "given", [{"t": ["4/3", 0]}, {"t": [Fraction(4, 3), 0]}, {"radians": [np.pi * 22 / 3]}, {"radians": [7]}], ids=str
+)
+def test_fractions_and_radians_of_few_turns_are_not_questioned(given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        iso.shift(**given)
+
+
+@pytest.mark.parametrize(
+    "g",
+    [
+        iso.permutation([1, 0]) @ iso.shift([0.1, 0.2]),
+        iso.shift([0.1, "1/3"]) @ iso.affine([[0, -1], [1, -1]], [0, 0]),
+        iso.permutation([1, 0]) @ iso.shift([0.1, 0.123456789]),
+        iso.permutation([1, 0]) @ iso.shift(["1/10", "1/5"]),
+        iso.copies([1, 0], [iso.identity(1), iso.signed_permutation([0], [-1]) @ iso.shift([0.1])]),
+    ],
+    ids=repr,
+)
+def test_shifts_by_floats_are_read_back_as_floats(g):
+    assert eval(repr(g), vars(iso)) == g
+
+
+def test_radians_of_sympy_are_taken_and_texts_say_what_is():
+    sympy = pytest.importorskip("sympy")
+    assert iso.shift(radians=[2 * sympy.pi / 3, 0]) == iso.shift(["1/3", 0])
+    assert iso.shift([sympy.Rational(1, 3), 0]) == iso.shift(["1/3", 0])
+    with pytest.raises(ValueError, match=r"number of radians .*a text such as '2.5' without names.*got '2pi/3'"):
+        iso.shift(radians=["2pi/3", 0])
+    with pytest.raises(ValueError, match=r"number of degrees .*got '120°'"):
+        iso.shift(degrees=["120°", 0])
+    with pytest.raises(ValueError, match="number of radians"):
+        iso.shift(radians=[sympy.Symbol("x"), 0])

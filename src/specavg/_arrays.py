@@ -17,6 +17,15 @@ def as_given(array: Array, dtype: Any, copy: bool | None) -> Array:
     return np.array(array, dtype=dtype) if copy else np.asarray(array, dtype=dtype)
 
 
+def with_matrices(X: Any) -> Any:
+    """The matrices (n, 3, 3) of a SciPy Rotation, or of a list of single ones; anything else as it is."""
+    if hasattr(X, "as_matrix"):
+        return np.reshape(X.as_matrix(), (-1, 3, 3))
+    if isinstance(X, list | tuple) and X and all(hasattr(x, "as_matrix") for x in X):
+        return np.concatenate([np.reshape(x.as_matrix(), (-1, 3, 3)) for x in X])
+    return X
+
+
 def block_diagonal(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The matrix with these blocks along its diagonal, of no rows and columns where there are none."""
     if len(blocks) < 2:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, with_matrices
 from specavg._messages import shown
 from specavg._random import OWN_SEED
 from specavg.data._questioned_columns import (
@@ -41,8 +41,10 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(space)}")
     if group is not None and not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
-    if space is None and hasattr(X, "as_matrix"):
+    matrices = with_matrices(X)
+    if space is None and matrices is not X:
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+    X = matrices
     _check_table(X)
     check_mask(X, "X")
     check_kinds(X)

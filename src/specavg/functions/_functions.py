@@ -10,6 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
+from specavg._reporting import counted
 from specavg.functions._compensated_sums import compensated_sum, compensated_sums
 from specavg.functions._few_rows import few_rows
 
@@ -35,7 +36,8 @@ VALUES_REMEDY = "Take fewer functions (a lower cutoff), or evaluate chunks of ro
 def row_ranges(n: int, row_bytes: float, chunk_bytes: float = CHUNK_BYTES) -> Iterator[slice]:
     """Row ranges of n rows whose working memory is at most `chunk_bytes`, and a quarter of the memory limit."""
     rows = max(1, int(min(chunk_bytes, settings().memory_limit / 4) / max(row_bytes, 8.0)))
-    for start in range(0, n, rows):
+    starts = range(0, n, rows)
+    for start in counted(starts, len(starts)):
         yield slice(start, min(start + rows, n))
 
 

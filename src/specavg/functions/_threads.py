@@ -11,6 +11,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import settings
+from specavg._reporting import counted
 
 Result = TypeVar("Result")
 ROWS = 1 << 14  # rows of one chunk: milliseconds of work, beside which starting a task and adding its sums is little
@@ -69,6 +70,10 @@ def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[R
 
     No more than about two results for each thread are held at a time.
     """
+    return counted(_in_order(work, chunks), len(chunks))
+
+
+def _in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[Result]:
     if len(chunks) <= 1 or (threads := min(settings().n_threads, len(chunks))) <= 1:
         yield from map(work, chunks)
         return

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg._arrays import Array
+from specavg._arrays import Array, with_matrices
 from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
@@ -78,6 +78,8 @@ class Group(Immutable):
     ) -> None:
         if isinstance(generators, Isometry):
             raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
+        if hasattr(generators, "array_form"):
+            raise TypeError(f"Group needs a list of generators; got the single permutation {generators!r}: write [g]")
         if isinstance(fields, Field):
             raise TypeError(f"Group needs a list of fields; got the single field {fields!r}: write fields=[f]")
         if isinstance(fields, str):
@@ -322,13 +324,13 @@ class Group(Immutable):
 
         Parameters
         ----------
-        X : array_like of shape (n, d)
+        X : array_like of shape (n, d) or (n, a, b) with a · b = d, or SciPy's rotations
             Points, factors and copies side by side in the columns.
 
         Returns
         -------
-        ndarray of shape (n, d)
-            The canonical points.
+        ndarray
+            The canonical points, of the shape that was given; of rotations their matrices.
 
         Examples
         --------
@@ -337,21 +339,22 @@ class Group(Immutable):
         array([[0.5, 1. , 2. ],
                [0.5, 1. , 2. ]])
         """
-        points = np.asarray(X, dtype=float)
+        given = np.asarray(with_matrices(X), dtype=float)
+        points = given.reshape(len(given), -1) if given.ndim == 3 else given
         if points.ndim != 2 or points.shape[1] != self.columns:
             raise ValueError(
-                f"canonical needs points of shape (n, {self.columns}) for {self!r}; got shape {points.shape}"
+                f"canonical needs points of shape (n, {self.columns}) for {self!r}; got shape {given.shape}"
             )
         if not np.isfinite(points).all():
             raise ValueError("canonical needs finite points; X has NaN or infinity")
         if self._closed_canonical is not None:
-            return self._closed_canonical.canonical(points)
+            return self._closed_canonical.canonical(points).reshape(given.shape)
         if self._least_images is None or not self.has_canonical:
             raise ValueError(
                 f"{self!r} has no canonical points: shifts and rotations round on floating-point numbers, so "
                 "only groups of permutations and sign changes have them. See group.has_canonical."
             )
-        return self._least_images.canonical(points)
+        return self._least_images.canonical(points).reshape(given.shape)
 
     @cached_property
     def _closed_canonical(self) -> Structure | None:

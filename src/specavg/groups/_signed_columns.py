@@ -12,13 +12,19 @@ from specavg._arrays import Array
 from specavg.groups._canonical import Level, least_image
 from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import Chain
-from specavg.isometries import Copies, Factors, Isometry, SignedPermutation
+from specavg.isometries import Copies, Factors, Isometry, LeftRight, SignedPermutation
 
 
 def on_columns(g: Isometry) -> SignedPermutation | None:
     """`g` as one signed permutation of the columns, or None if it is not one."""
     if isinstance(g, SignedPermutation):
         return g
+    if isinstance(g, LeftRight):  # of matrices, row by row in the columns
+        left, right = on_columns(g.left), on_columns(g.right)
+        if left is None or right is None:
+            return None
+        image = [i * right.size + j for i in left.image for j in right.image]
+        return SignedPermutation(tuple(image), tuple(s * t for s in left.signs for t in right.signs))
     if not isinstance(g, Factors | Copies):
         return None
     parts = [on_columns(part) for part in g.parts]

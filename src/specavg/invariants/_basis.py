@@ -153,7 +153,7 @@ class InvariantBasis(BasisTable):
         -------
         ndarray of shape (n, dim)
         """
-        return self.functions.evaluate(self.space.check_points(X))
+        return self._announced(self.functions.evaluate, self.space.check_points(X))
 
     def gradient(self, X: ArrayLike) -> Array:
         """The gradients of the invariant functions at `X`.
@@ -172,12 +172,12 @@ class InvariantBasis(BasisTable):
         array([[[ 0.      ],
                 [-4.442883]]])
         """
-        return self.functions.evaluate_gradient(self.space.check_points(X))
+        return self._announced(self.functions.evaluate_gradient, self.space.check_points(X))
 
     def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
         """Slices of the rows of `X`, and the gradients there: arrays of bounded size."""  # (m, dim, n_features)
         points = self.space.check_points(X)
-        for rows in self.functions.gradient_chunks(points):
+        for rows in self._reported(self.functions.gradient_chunks(points), points):
             yield rows, self.functions.gradient(points[rows])
 
     def combine_gradient(self, X: ArrayLike, C: Array) -> Array:
@@ -192,7 +192,7 @@ class InvariantBasis(BasisTable):
         -------
         ndarray of shape (n, n_features, q)
         """
-        return self.functions.combine_gradient(self.space.check_points(X), C)
+        return self._announced(lambda at: self.functions.combine_gradient(at, C), self.space.check_points(X))
 
     def correlate_gradient(self, X: ArrayLike, G: Array) -> Array:
         """Σ_i Σ_j ∂_jψ(x_i) G_ij without holding the gradients.
@@ -206,12 +206,12 @@ class InvariantBasis(BasisTable):
         -------
         ndarray of shape (dim, q)
         """
-        return self.functions.correlate_gradient(self.space.check_points(X), G)
+        return self._announced(lambda at: self.functions.correlate_gradient(at, G), self.space.check_points(X))
 
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
         """Slices of the rows of `X`, and the values there: arrays of bounded size."""  # (m, dim)
         points = self.space.check_points(X)
-        for rows in self.functions.chunks(len(points)):
+        for rows in self._reported(self.functions.chunks(len(points)), points):
             yield rows, self.functions.evaluate(points[rows])
 
     def correlate(self, X: ArrayLike, Y: Array) -> Array:
@@ -247,8 +247,8 @@ class InvariantBasis(BasisTable):
         points: Any = X
         plain = isinstance(points, np.ndarray) and points.dtype == np.float64 and points.shape[1:] == self.space.shape
         if plain and max(points.max(initial=0.0), -points.min(initial=0.0)) < self.space.takes_rows_below:
-            return work(points)
-        return work(self.space.check_points(X))
+            return self._announced(work, points)
+        return self._announced(work, self.space.check_points(X))
 
     def gram(self, X: ArrayLike, weights: Array | None = None) -> Array:
         """Σ_i w_i ψ(x_i) ψ(x_i)ᵀ without holding the values.
@@ -263,7 +263,7 @@ class InvariantBasis(BasisTable):
         -------
         ndarray of shape (dim, dim)
         """
-        return self.functions.gram(self.space.check_points(X), weights)
+        return self._announced(lambda at: self.functions.gram(at, weights), self.space.check_points(X))
 
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """The Gram matrix as an operator, without its entries, where it follows from a density; None elsewhere.

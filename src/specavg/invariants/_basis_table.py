@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,19 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg._html import Records
 from specavg._immutable import Immutable
+from specavg._reporting import announced, reported
 from specavg.functions._bessel_series import Series
 from specavg.functions._types_of_functions import Types
 from specavg.invariants.solvers._solver import Solution, arrays_of
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
+Result = TypeVar("Result")
 _EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 # Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it
 # (1000^(1/3) is 9.999999999999998).
 TOLERANCE = 1e-9
+_SOON = 100_000  # values that are there before a line about them could be read
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,23 @@ class BasisTable(Immutable):
 
     def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
         """`correlate` and the Gram matrix Σ w ψψᵀ, over points and outputs, from values that are computed once."""
-        return self.functions.correlate_and_gram(self.check_points(X), Y, weights)
+        return self._announced(
+            lambda points: self.functions.correlate_and_gram(points, Y, weights), self.check_points(X)
+        )
+
+    def _announced(self, work: Callable[[Array], Result], points: Array) -> Result:
+        """`work` at checked points; where progress is asked for, a line says that it goes on."""
+        if len(points) * self.dim < _SOON:
+            return work(points)
+        with announced(self._named(points)):
+            return work(points)
+
+    def _reported(self, chunks: Iterable[slice], points: Array) -> Iterator[slice]:
+        """Row ranges of checked points, reported as progress."""
+        return iter(chunks) if len(points) * self.dim < _SOON else reported(chunks, self._named(points), "chunks")
+
+    def _named(self, points: Array) -> str:
+        return f"{self.dim:,} functions at {len(points):,} points"
 
     def check_points(self, X: ArrayLike) -> Array:
         """`X` as points of the space, one in each row; an error that says why if they are none."""  # (n, n_features)

@@ -118,21 +118,21 @@ class EquivariantBasis(BasisTable):
         -------
         ndarray of shape (n, dim, p)
         """
-        return self.functions.evaluate(self.space.check_points(X)).transpose(0, 2, 1)
+        return self._announced(self.functions.evaluate, self.space.check_points(X)).transpose(0, 2, 1)
 
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
         """Values of the functions at `X`, some rows at a time, with the outputs before the functions."""  # (m, p, dim)
         points = self.space.check_points(X)
-        for rows in self.functions.chunks(len(points)):
+        for rows in self._reported(self.functions.chunks(len(points)), points):
             yield rows, self.functions.values(points[rows])
 
     def correlate(self, X: ArrayLike, Y: Array) -> Array:
         """Σ_i F(x_i)·y_i without holding the values."""  # (n, p) -> (dim,)
-        return self.functions.correlate(self.space.check_points(X), Y)
+        return self._announced(lambda at: self.functions.correlate(at, Y), self.space.check_points(X))
 
     def combine(self, X: ArrayLike, c: Array) -> Array:
         """Σ_j c_j F_j(X) without holding the values."""  # (dim,) -> (n, p)
-        return self.functions.combine(self.space.check_points(X), c)
+        return self._announced(lambda at: self.functions.combine(at, c), self.space.check_points(X))
 
     def gradient(self, X: ArrayLike) -> Array:
         """Gradients of every output of the equivariant functions at `X`.
@@ -149,12 +149,12 @@ class EquivariantBasis(BasisTable):
     def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
         """Gradients at `X`, some rows at a time, with functions last."""  # (m, n_features, p, dim)
         points = self.space.check_points(X)
-        for rows in self.functions.chunks(len(points), 1 + points.shape[1]):
+        for rows in self._reported(self.functions.chunks(len(points), 1 + points.shape[1]), points):
             yield rows, self.functions.gradient(points[rows])
 
     def combine_gradient(self, X: ArrayLike, c: Array) -> Array:
         """The gradient of every output of Σ_j c_j F_j(X)."""  # (dim,) -> (n, n_features, p)
-        return self.functions.combine_gradient(self.space.check_points(X), c)
+        return self._announced(lambda at: self.functions.combine_gradient(at, c), self.space.check_points(X))
 
     @cached_property
     def canonical_elements(self) -> ExactElements | None:

@@ -100,6 +100,8 @@ class Affine(OfAMatrix, Isometry):
         t = f"[{', '.join(map(period_text, self.shift))}]" if self.size <= 12 else "<...>"
         if self.is_shift:
             return f"shift({t})"
+        if self.size <= 4 and any(isinstance(s, float) and isinstance(_of_crystals(s), Fraction) for s in self.shift):
+            return f"shift({t}) @ {affine_map(self.matrix, [Fraction(0)] * self.size)!r}"  # affine would round to these
         A = self.matrix.tolist() if self.size <= 4 else f"<{self.size} x {self.size}>"
         return f"affine({A}, {t})"
 
@@ -108,20 +110,21 @@ def shift(
     t: Sequence[Fraction | float | str] | None = None,
     *,
     degrees: Sequence[Fraction | float | str] | None = None,
-    radians: Sequence[float] | None = None,
+    radians: Sequence[Any] | None = None,
 ) -> SignedPermutation | Affine:
     """The map x ↦ x + t on a torus, `t` in periods, or in degrees or radians of a full period.
 
     Parameters
     ----------
     t : sequence of int, Fraction, str or float
-        The shift in periods. `int`, `Fraction` and strings such as "1/3" stay exact, `float` stays a float. An
-        `int` or `float` of a whole period or more is questioned by a warning: it looks like an angle.
+        The shift in periods. `int`, `Fraction` and strings such as "1/3" stay exact, `float` stays a float. A
+        whole period or more is questioned by a warning, since it looks like an angle; fractions such as "4/3" are not.
     degrees, radians : sequence of numbers, optional
         The shift as angles, in place of `t`: 360 degrees or 2π are one period of the coordinate, whatever its length
         is. An angle that is a fraction of it with a denominator of at most 360, to rounding, is this fraction; other
-        degrees are taken as they are written. Numbers near a fraction with a small denominator that are not one are
-        questioned, and so are angles that are whole periods, and degrees that are a fraction of π.
+        degrees are taken as they are written. Numbers of sympy, such as 2*pi/3, are taken too. Numbers near a fraction
+        with a small denominator that are not one are questioned, and so are angles that are whole periods, degrees
+        that are a fraction of π, and radians of many turns that are none: they look like degrees.
 
     Examples
     --------
@@ -142,12 +145,13 @@ def shift(
     periods = [read(entry) for entry in given]
     if not periods:
         raise ValueError(f"{what}, and this one has none: write {example}")
-    exact = [isinstance(entry, str | Fraction) for entry in given]
     if degrees is not None:
         _question_degrees(given)
+    if radians is not None:
+        _question_radians(periods)
     if t is None and any(periods) and not any(map(_wrapped, periods)):
         warnings.warn(f"a shift by the angles {list(given)} moves nothing: they are whole periods.", stacklevel=2)
-    elif t is not None and any(abs(p) >= 1 and not known for p, known in zip(periods, exact, strict=True)):
+    elif t is not None and any(abs(p) >= 1 and not _is_fraction(x) for p, x in zip(periods, given, strict=True)):
         _question_periods(f"shift([{', '.join(map(period_text, periods))}])")
     for p, entry in zip(periods, given, strict=True):
         # Fractions are meant as they are written, and so are whole and half degrees.
@@ -176,6 +180,25 @@ def _question_degrees(angles: Sequence[Any]) -> None:
                     stacklevel=3,
                 )
                 return
+
+
+def _question_radians(periods: Sequence[Fraction | float]) -> None:
+    """Question the first angle in radians of many turns that is no fraction of π, as degrees are."""
+    for p in periods:
+        if abs(p) >= _AN_ANGLE and isinstance(p, float):
+            angle = 2 * np.pi * p
+            warnings.warn(
+                f"a shift by {angle:.10g} radians moves by {p:.4g} periods, and whole periods move nothing: this looks "
+                "like an angle in degrees, and generates a far larger group. If degrees are meant, write "
+                "shift(degrees=[...]).",
+                stacklevel=3,
+            )
+            return
+
+
+def _is_fraction(given: Any) -> bool:
+    """Whether a number is written as a fraction, and is none of whole periods: "4/3", and not "120" or "120.5"."""
+    return "/" in given if isinstance(given, str) else isinstance(given, Fraction) and given.denominator > 1
 
 
 def _question_periods(given: str) -> None:
@@ -323,8 +346,8 @@ def _integer_product(A: NDArray[np.int64], t: Sequence[Fraction | float]) -> lis
     return [sum((int(a) * s for a, s in zip(row, t, strict=True) if a), start=Fraction(0)) for row in A]
 
 
-def period_fraction(t: Fraction | float | str) -> Fraction | float:
-    """A number of periods: a `Fraction` for exact kinds and for strings such as "1/3", else a finite float."""
+def period_fraction(t: Any, unit: str = "periods") -> Fraction | float:
+    """A number of periods, or of another unit: a `Fraction` for exact kinds and for "1/3", else a finite float."""
     if isinstance(t, Rational | np.integer):
         return Fraction(int(t) if isinstance(t, np.integer) else t)
     if isinstance(t, str):
@@ -332,11 +355,17 @@ def period_fraction(t: Fraction | float | str) -> Fraction | float:
             return Fraction(t)
         except (ValueError, ZeroDivisionError):
             pass
-    elif isinstance(t, Real) and np.isfinite(float(t)):
+    elif (isinstance(t, Real) or getattr(t, "is_real", None) is True) and np.isfinite(float(t)):  # or one of sympy
         return float(t)
-    raise ValueError(
-        f"a shift is a finite number of periods (int, Fraction, float, or a text such as '1/3'); got {t!r}"
-    )
+    if unit == "periods":
+        accepted = "int, Fraction, float, or a text such as '1/3'"
+    else:
+        accepted = (
+            f"int, Fraction, float, sympy's {'2*pi/3' if unit == 'radians' else 'numbers'}, or a text such as '2.5' "
+            "without names or units; a third of a period is shift(degrees=[120, ...]), "
+            "shift(radians=[2 * np.pi / 3, ...]) or shift(['1/3', ...])"
+        )
+    raise ValueError(f"a shift is a finite number of {unit} ({accepted}); got {t!r}")
 
 
 def period_text(t: Fraction | float) -> str:
@@ -354,15 +383,15 @@ def _wrapped(t: Fraction | float) -> Fraction | float:
 
 
 def _from_degrees(angle: Fraction | float | str) -> Fraction | float:
-    exact = period_fraction(angle)
+    exact = period_fraction(angle, "degrees")
     if isinstance(exact, Fraction):
         return exact / 360
     written = Fraction(repr(exact)) / 360  # 22.5 is meant as written, and 360 / 7 is a seventh
     return written if written.denominator <= _FINEST else _fraction_of_a_turn(written)
 
 
-def _from_radians(angle: float) -> Fraction | float:
-    return _fraction_of_a_turn(float(period_fraction(angle)) / (2 * np.pi))
+def _from_radians(angle: Any) -> Fraction | float:
+    return _fraction_of_a_turn(float(period_fraction(angle, "radians")) / (2 * np.pi))
 
 
 def _fraction_of_a_turn(t: Fraction | float) -> Fraction | float:

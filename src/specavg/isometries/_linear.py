@@ -202,14 +202,19 @@ def signed_permutation(
 def orthogonal(R: ArrayLike) -> SignedPermutation | Orthogonal:
     """The map x ↦ R x: on spheres, and as the left factor on rotations and Stiefel manifolds.
 
-    A matrix that is a signed permutation becomes the exact kind.
+    A matrix that is a signed permutation becomes the exact kind. A single SciPy `Rotation` stands for its matrix.
 
     Examples
     --------
     >>> orthogonal([[0, -1], [1, 0]])
     signed_permutation([1, 0], [-1, 1])
     """
-    matrix = finite_square(R, "orthogonal")
+    given: Any = R
+    if hasattr(given, "as_matrix"):
+        given = given.as_matrix()
+        if given.ndim != 2:
+            raise ValueError(f"orthogonal needs one rotation; got {len(given)}: write [orthogonal(R) for R in them]")
+    matrix = finite_square(given, "orthogonal")
     deviation = float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
     if deviation > ORTHOGONALITY_TOLERANCE:
         if np.array_equal(matrix, np.rint(matrix)) and abs(abs(np.linalg.det(matrix)) - 1) < 1e-6:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from specavg._arrays import Array
+from specavg._reporting import announced
 
 # Functions of a smaller scale, relative to the first, are left out of a kernel matrix: thousands of them together are
 # 1e-16 of its largest eigenvalue, less than its rounding.
@@ -20,6 +22,8 @@ _VANISHING = 1e-14
 # Rows for each function from which on singular values take less time than a kernel matrix: 6.7 ms where that takes
 # 9 ms, with 200 functions and 400 rows.
 _THIN = 2
+# Rows times functions times the fewer of both from which on a decomposition is announced: about half a second.
+_LONG = 1e9
 
 
 @final
@@ -137,7 +141,8 @@ class ReducedRows:
         self._Q: Array | None = None
         rest = np.zeros_like(Y)
         if core.shape[0] > core.shape[1]:
-            thin: Any = linalg.qr(core, mode="economic", check_finite=False)
+            with _announced(*core.shape):
+                thin: Any = linalg.qr(core, mode="economic", check_finite=False)
             Q, core = thin
             self._Q, projected = Q, Q.T @ Y
             rest, Y = Y - Q @ projected, projected
@@ -160,6 +165,10 @@ class ReducedRows:
 
     def decomposition(self, scale: Array) -> Decomposition:
         """U, s and V of core · scale, V as what it is made of."""
+        with _announced(*self.core.shape):
+            return self._decomposition(scale)
+
+    def _decomposition(self, scale: Array) -> Decomposition:
         if not self.is_wide:
             U, s, Vt = linalg.svd(self.core * scale, full_matrices=False, check_finite=False)
             return Decomposition(U, s, Vt.T, None)
@@ -182,6 +191,10 @@ class ReducedRows:
 
         Fewer columns than rows where few functions count.
         """
+        with _announced(*self.core.shape):
+            return self._left_vectors_by_squares(scale)
+
+    def _left_vectors_by_squares(self, scale: Array) -> tuple[Array, Array]:
         syrk: Any = linalg.get_blas_funcs("syrk", dtype=np.float64)
         kept = scale > _NEGLIGIBLE
         if np.count_nonzero(kept) * _THIN <= len(self.core):
@@ -206,6 +219,14 @@ class ReducedRows:
 
     def _back(self, rows: Array) -> Array:
         return self._applied(np.concatenate([np.zeros((len(self.root), rows.shape[1])), rows]), "N")
+
+
+def _announced(rows: int, functions: int) -> AbstractContextManager[None]:
+    """A line about a decomposition that takes long, written before it starts, where progress is asked for."""
+    long = float(rows) * functions * min(rows, functions) >= _LONG
+    return (
+        announced(f"decomposition of {rows:,} rows by {functions:,} functions", at_once=True) if long else nullcontext()
+    )
 
 
 def _turned(reflectors: Any, rows: Array, transposed: str) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg._arrays import Array
+from specavg._arrays import Array, with_matrices
 from specavg._immutable import Immutable
 
 
@@ -78,8 +78,7 @@ class Points(Immutable, abc.ABC):
 
         Axes of size 1 at the end may be left out.
         """
-        if hasattr(X, "as_matrix"):  # SciPy's rotations
-            return np.reshape(X.as_matrix(), (-1, 9))
+        X = with_matrices(X)
         shape = tuple(getattr(X, "shape", ()))
         if len(shape) <= 2:
             return X

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, with_matrices
 from specavg._config import require_memory
 from specavg._messages import whole_number
 from specavg._random import as_generator
@@ -133,7 +133,7 @@ class Rotations(MatrixSpace):
     # --- points ------------------------------------------------------------------------------------
 
     def check_points(self, X: ArrayLike) -> Array:
-        matrices = np.asarray(_matrices(X), dtype=np.float64)
+        matrices = np.asarray(with_matrices(X), dtype=np.float64)
         if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
             kind = "quaternions" if matrices.shape[1] == 4 else "Euler angles or rotation vectors"
             raise ValueError(
@@ -148,7 +148,7 @@ class Rotations(MatrixSpace):
         return ". If these are poses, a rotation beside a shift, take X[..., :3, :3]" if poses else ""
 
     def act(self, g: Isometry, X: ArrayLike) -> Array:
-        return super().act(g, _matrices(X))
+        return super().act(g, with_matrices(X))
 
     def _membership_error(self, X: Array) -> Array:
         matrices = X.reshape(-1, 3, 3)
@@ -264,7 +264,7 @@ def rotations_from_scipy(rotation: Any, convention: str) -> Array:
         raise TypeError(f"rotation must be a SciPy Rotation; got a {type(rotation).__name__}")
     if convention not in ("specimen to crystal", "crystal to specimen"):
         raise ValueError(f"convention must be 'specimen to crystal' or 'crystal to specimen'; got {convention!r}")
-    matrices = np.asarray(_matrices(rotation), dtype=np.float64)
+    matrices = np.asarray(with_matrices(rotation), dtype=np.float64)
     return matrices if convention == "specimen to crystal" else np.ascontiguousarray(matrices.transpose(0, 2, 1))
 
 
@@ -371,11 +371,3 @@ def _question_bunge(euler: Array, degrees: bool) -> None:
             "φ₁, Φ, φ₂, in this order?",
             stacklevel=3,
         )
-
-
-def _matrices(X: Any) -> Any:
-    """SciPy `Rotation` objects as (n, 3, 3); anything else as it is."""
-    if hasattr(X, "as_matrix"):
-        matrices = X.as_matrix()
-        return matrices[None] if matrices.ndim == 2 else matrices
-    return X
