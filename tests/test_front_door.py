@@ -158,3 +158,12 @@ def test_a_table_prints_as_a_table_and_stays_a_tuple():
     assert table == tuple(table)
     assert pickle.loads(pickle.dumps(table)) == table
     assert isinstance(table, tuple)
+
+
+def test_lengths_are_taken_as_fractions_in_texts():
+    assert sa.Torus(lattice=[["1/2", 0], [0, 1]]) == sa.Torus(lattice=[[0.5, 0], [0, 1]])
+    assert sa.Interval("1/3", "2") == sa.Interval(1 / 3, 2)
+    with pytest.raises(ValueError, match="a text such as '1/3', is needed; got 'a'"):
+        sa.Torus(lattice=[["a", 0], [0, 1]])
+    with pytest.raises(ValueError, match="got '1/0'"):
+        sa.Interval("1/0")

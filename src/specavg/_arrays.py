@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,18 @@ def with_matrices(X: Any) -> Any:
     if isinstance(X, list | tuple) and X and all(hasattr(x, "as_matrix") for x in X):
         return np.concatenate([np.reshape(x.as_matrix(), (-1, 3, 3)) for x in X])
     return X
+
+
+def with_fractions(given: Any) -> Any:
+    """Numbers, or nested lists of them, with texts such as "1/3" as floats; other texts are refused."""
+    if isinstance(given, list | tuple):
+        return [with_fractions(entry) for entry in given]
+    if not isinstance(given, str):
+        return given
+    try:
+        return float(Fraction(given))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"a number, or a text such as '1/3', is needed; got {given!r}") from None
 
 
 def block_diagonal(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:

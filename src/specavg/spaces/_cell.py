@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, with_fractions
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
@@ -19,7 +19,7 @@ SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their sq
 
 def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     """Lattice vectors as the rows of a matrix; `d` is their number, if it is given."""
-    B = np.array(lattice, dtype=float)
+    B = np.array(with_fractions(lattice), dtype=float)
     if B.ndim != 2 or B.shape[0] != B.shape[1] or not np.isfinite(B).all():
         raise ValueError(f"lattice must be a finite square matrix of row vectors; got shape {B.shape}")
     if d is not None and d != len(B):

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, with_fractions
 from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
@@ -27,7 +27,7 @@ class Interval(Space):
     Parameters
     ----------
     low, high : float, default −1 and 1
-        The ends. Points outside are refused.
+        The ends; texts such as "1/3" are taken too. Points outside are refused.
 
     Notes
     -----
@@ -49,8 +49,8 @@ class Interval(Space):
     array([ 1.4142, -1.4142,  1.4142])
     """
 
-    def __init__(self, low: float = -1.0, high: float = 1.0) -> None:
-        low, high = float(low), float(high)
+    def __init__(self, low: float | str = -1.0, high: float | str = 1.0) -> None:
+        low, high = float(with_fractions(low)), float(with_fractions(high))
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ValueError(f"Interval needs finite ends low < high; got {low!r} and {high!r}")
         self._low, self._high = self._key = (low, high)
