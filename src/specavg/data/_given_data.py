@@ -42,9 +42,10 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     if group is not None and not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
     matrices = with_matrices(X)
-    if space is None and matrices is not X:
-        raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
-    X = matrices
+    if matrices is not X:
+        if space is None:
+            raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+        X = matrices.reshape(-1, 9)
     _check_table(X)
     check_mask(X, "X")
     check_kinds(X)

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from specavg._arrays import Array
 from specavg.groups._group import Group
@@ -74,7 +72,7 @@ def _at_right_angles(matrices: Sequence[NDArray[Any]]) -> bool:
     if any((np.count_nonzero(A, axis=1) != 1).any() for A in matrices):
         return False  # combines axes: in no metric are they orthonormal
     images = [np.abs(A).argmax(axis=1) for A in matrices]
-    _, axis_orbit = connected_components(_graph(d, images), directed=False)
+    axis_orbit = _orbits(images)
     # The product a_i · a_j of two axes is that of their images, up to a sign: where the matrices lead from a product to
     # its negative, it is zero. Nodes are the products, and then their negatives.
     pairs = np.arange(d * d)
@@ -85,12 +83,18 @@ def _at_right_angles(matrices: Sequence[NDArray[Any]]) -> bool:
         negative = signs[i] * signs[j] < 0
         to = image[i] * d + image[j]
         moved.append(np.concatenate([to + d * d * negative, to + d * d * ~negative]))
-    _, orbit = connected_components(_graph(2 * d * d, moved), directed=False)
+    orbit = _orbits(moved)
     zero = orbit[: d * d] == orbit[d * d :]
     return bool(np.all(zero[(i != j) & (axis_orbit[i] == axis_orbit[j])]))
 
 
-def _graph(n: int, maps: Sequence[Array]) -> coo_array:
-    """The graph with an edge from each of n nodes to its image under each map."""
-    rows, columns = np.tile(np.arange(n), len(maps)), np.concatenate(maps)
-    return coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, n))
+def _orbits(permutations: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """The least node of the orbit of each node. NumPy alone does it: tensors of crystals need no SciPy."""
+    least = np.arange(len(permutations[0]))
+    while True:
+        before = least
+        for image in permutations:
+            least = np.minimum(least, least[image])
+        least = least[least]
+        if np.array_equal(least, before):
+            return least

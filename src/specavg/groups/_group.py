@@ -339,7 +339,8 @@ class Group(Immutable):
         array([[0.5, 1. , 2. ],
                [0.5, 1. , 2. ]])
         """
-        given = np.asarray(with_matrices(X), dtype=float)
+        # In one order in memory, whatever that of X is: functions of the same points have the same bits only then.
+        given = np.asarray(with_matrices(X), dtype=float, order="C")
         points = given.reshape(len(given), -1) if given.ndim == 3 else given
         if points.ndim != 2 or points.shape[1] != self.columns:
             raise ValueError(

@@ -197,8 +197,10 @@ def _question_radians(periods: Sequence[Fraction | float]) -> None:
 
 
 def _is_fraction(given: Any) -> bool:
-    """Whether a number is written as a fraction, and is none of whole periods: "4/3", and not "120" or "120.5"."""
-    return "/" in given if isinstance(given, str) else isinstance(given, Fraction) and given.denominator > 1
+    """Whether a number is written as a fraction, and is no angle: "4/3" or Fraction(1), not "120" or Fraction(120)."""
+    if isinstance(given, str):
+        return "/" in given
+    return isinstance(given, Fraction) and (given.denominator > 1 or abs(given) <= 1)
 
 
 def _question_periods(given: str) -> None:

@@ -78,7 +78,9 @@ class Points(Immutable, abc.ABC):
 
         Axes of size 1 at the end may be left out.
         """
-        X = with_matrices(X)
+        matrices = with_matrices(X)
+        if matrices is not X:
+            return matrices.reshape(-1, 9)
         shape = tuple(getattr(X, "shape", ()))
         if len(shape) <= 2:
             return X
