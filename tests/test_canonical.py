@@ -75,6 +75,16 @@ def test_canonical_point_is_one_of_the_orbit_and_the_same_from_all_of_it(group):
     assert reached.all()
 
 
+@pytest.mark.parametrize(
+    "group", [groups.sign_flips(3), groups.symmetric(3), groups.point_group("Oh"), groups.cyclic_shifts(3)]
+)
+def test_canonical_points_have_one_order_in_memory(group):
+    """Products of matrices round differently where columns, and not rows, are next to each other in memory."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    for given in (X, np.asfortranarray(X), X[:, [2, 0, 1]], X[::-1]):
+        assert group.canonical(given).flags.c_contiguous
+
+
 @pytest.mark.parametrize("group", SMALL, ids=repr)
 def test_different_orbits_have_different_canonical_points(group):
     X = np.unique(points(group.columns, np.random.default_rng(1)) + 0.0, axis=0)

@@ -300,6 +300,16 @@ def test_order_of_factors_copies_and_two_sided_maps_given_plainly():
     assert Group([iso.left_right(mirror, one), iso.left_right(one, mirror)]).order == 4
 
 
+@pytest.mark.parametrize("turns, order", [(3, 46_080 * 3), (4, 46_080 * 4 // 2)])  # −X is in both factors of the second
+def test_order_of_commuting_factors_on_stiefel_manifolds(turns, order):
+    """B6 in a general orientation, and rotations of the columns by a part of a turn."""
+    Q, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))
+    c, s = np.cos(2 * np.pi / turns), np.sin(2 * np.pi / turns)
+    lefts = [Q @ g.matrix @ Q.T for g in groups.hyperoctahedral(6).generators]
+    generators = [iso.left_right(A, np.eye(2)) for A in lefts] + [iso.left_right(np.eye(6), [[c, -s], [s, c]])]
+    assert Group(generators).order == order
+
+
 def test_copies_may_be_permuted_by_a_plain_permutation():
     flip = iso.signed_permutation([0], [-1])
     group = Group([iso.permutation([1, 0]), iso.copies([0, 1], [flip, iso.identity(1)])])

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups.families import AffineGroup, DirectProduct
 from specavg.groups.families._made_of_groups import OfCopies
@@ -77,7 +76,7 @@ def _at_right_angles(matrices: Sequence[NDArray[Any]]) -> bool:
     # its negative, it is zero. Nodes are the products, and then their negatives.
     pairs = np.arange(d * d)
     i, j = np.divmod(pairs, d)
-    moved: list[Array] = []
+    moved: list[NDArray[np.intp]] = []
     for A, image in zip(matrices, images, strict=True):
         signs = A[np.arange(d), image]
         negative = signs[i] * signs[j] < 0

@@ -182,8 +182,8 @@ def _kept_function(A: NDArray[np.int64], sign: int) -> tuple[int, ...] | None:
 class _LinearAction(Action):
     """An orbit, or a union of orbits, of row vectors that span R^d."""
 
-    def __init__(self, matrices: Sequence[Array]) -> None:
-        self._vectors = invariant_vectors(matrices)
+    def __init__(self, matrices: Sequence[Array], first: Sequence[Array] = ()) -> None:
+        self._vectors = invariant_vectors(matrices, first)
         self._points = self._vectors.points
         self.degree = len(self._points)
 
@@ -209,13 +209,20 @@ class _LeftRightAction(Action):
 
     def __init__(self, generators: Sequence[Isometry]) -> None:
         self._rows, self._columns = next((g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight))
-        self._linear = _LinearAction([self._kronecker(g) for g in generators])
+        pairs = [self._pair(g) for g in generators]
+        # Products of vectors with few images on either side have few images too.
+        lefts, rights = (invariant_vectors(matrices).points for matrices in zip(*pairs, strict=True))
+        products = [np.kron(a, b) for a in lefts for b in rights] if len(lefts) * len(rights) <= SHORT_ORBIT else []
+        self._linear = _LinearAction([self._kronecker(g) for g in generators], products)
         self.degree = self._linear.degree
 
-    def _kronecker(self, g: Isometry) -> Array:
+    def _pair(self, g: Isometry) -> tuple[Array, Array]:
         if isinstance(g, LeftRight):
-            return np.asarray(np.kron(g.left.matrix, g.right.matrix), dtype=float)
-        return np.asarray(np.kron(_matrix(g), np.eye(self._columns)), dtype=float)
+            return g.left.matrix, g.right.matrix
+        return _matrix(g), np.eye(self._columns)
+
+    def _kronecker(self, g: Isometry) -> Array:
+        return np.asarray(np.kron(*self._pair(g)), dtype=float)
 
     def permutation(self, g: Isometry) -> Permutation:
         return self._linear.permutation(Orthogonal(self._kronecker(g)))

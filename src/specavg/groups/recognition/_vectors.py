@@ -75,8 +75,11 @@ class Vectors:
         return np.array(moved, dtype=np.intp)
 
 
-def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
-    """Unit vectors that the maps v ↦ v R permute and that span R^d: a few orbits, short ones if there are any."""
+def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) -> Vectors:
+    """Unit vectors that the maps v ↦ v R permute and that span R^d: a few orbits, short ones if there are any.
+
+    Orbits of the vectors `first` are tried before others.
+    """
     d = len(matrices[0])
     for R in matrices:
         moved = float(np.abs(R - np.eye(d)).max())
@@ -93,7 +96,7 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
     limit = LIMITS[0]
     for limit in LIMITS:
         left = _IMAGES
-        for v in itertools.chain(_axes(matrices), _complement(span)):
+        for v in itertools.chain(first, _axes(matrices), _complement(span)):
             rest = v - span @ (span.T @ v)
             if np.linalg.norm(rest) < 1e-6 or vectors.find(v) is not None:
                 continue
