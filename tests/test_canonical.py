@@ -81,8 +81,8 @@ def test_canonical_point_is_one_of_the_orbit_and_the_same_from_all_of_it(group):
 def test_canonical_points_have_one_order_in_memory(group):
     """Products of matrices round differently where columns, and not rows, are next to each other in memory."""
     X = np.random.default_rng(0).normal(size=(20, 3))
-    for given in (X, np.asfortranarray(X), X[:, [2, 0, 1]], X[::-1]):
-        assert group.canonical(given).flags.c_contiguous
+    for Y in (X, np.asfortranarray(X), X[:, [2, 0, 1]], X[::-1]):
+        assert group.canonical(Y).flags.c_contiguous
 
 
 @pytest.mark.parametrize("group", SMALL, ids=repr)
