@@ -118,10 +118,16 @@ class InvariantEstimator(Savable, BaseEstimator):
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
         function = f"non-constant {self.basis_.kind} function of {group!r} on {space!r}"
         if self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue":  # where a default search ended
+            from specavg.invariants._plan import first_function
+
+            known = first_function(space, group) if self.basis_.kind == "invariant" else ""
+            advice = known or (
+                "the group may have none: with max_eigenvalue, max_dim or max_invariant_dim the search goes as far as "
+                "you say"
+            )
             return (
-                f"a search of about {BASIS_SECONDS:g} seconds, up to the eigenvalue {bound}, found no {function} (the "
-                "group may have none: with max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you "
-                "say)"
+                f"a search of about {BASIS_SECONDS:g} seconds, up to the eigenvalue {bound}, found no {function} "
+                f"({advice})"
             )
         remedy = "" if self._cutoff() is None else ": raise it"
         return f"{self.cutoff_.kind} = {bound} ends before the first {function}{remedy}"

@@ -21,6 +21,7 @@ _MOST_ROWS = 10_000  # eigenspaces that a plan lists: 4 s on Torus(3) under hype
 # Seconds, by forecasts, for which eigenspaces are solved where nothing else tells when `max_invariant_dim` is reached:
 # a plan should not keep one waiting longer.
 _SOLVED_SECONDS = 1.0
+_LOOKED_AT = 100  # eigenspaces of which invariants are counted for a message: milliseconds
 _SHOWN = 12  # rows that a plan prints, the last of them included
 
 
@@ -239,6 +240,22 @@ def reach(space: Space, group: Group, order: Order, beyond: float, seconds: floa
     if last is None:  # the list of eigenspaces ended first
         return Reach(None, seconds, memory, 0)
     return Reach(last.eigenvalue, total, memory, last.dim)
+
+
+def first_function(space: Space, group: Group) -> str:
+    """A sentence on where the first non-constant invariant function is and what it costs; empty if no count tells."""
+    resolver = Resolver(space, group)
+    total = memory = 0.0
+    for V in islice(space.eigenspaces(), _LOOKED_AT):
+        count, solver = resolver.count(V), next(resolver.solvers(V))
+        if count is None:
+            return ""
+        total, memory = total + solver.seconds(V), max(memory, solver.memory(V))
+        if V.eigenvalue > 0 and count:
+            there = f"{V.eigenvalue:.10g}"
+            cost = f"about {total:.2g} seconds and {human_size(memory)} of memory"
+            return f"the first one has the eigenvalue {there}, and max_eigenvalue={there} finds it in {cost}"
+    return ""
 
 
 def _row_line(row: PlanRow) -> str:
