@@ -185,18 +185,22 @@ class Resolver:
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         """A forecast of the time of `solve`; 0 where the eigenspace is solved already."""
+        if eigenspace in self._solved:
+            return 0.0
         if (sweep := self._sweep(eigenspace)) is not None:
             return sweep.seconds(eigenspace)
-        return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
+        return next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
         """A forecast of working memory in bytes, that of the solver that needs least; 0 where it is solved already.
 
         Where one solver answers for many eigenspaces at once, it is the memory of that solver.
         """
+        if eigenspace in self._solved:
+            return 0.0
         if (sweep := self._sweep(eigenspace)) is not None:
             return sweep.memory(eigenspace)
-        return 0.0 if eigenspace in self._solved else self._smallest(eigenspace).memory(eigenspace)
+        return self._smallest(eigenspace).memory(eigenspace)
 
     def _smallest(self, eigenspace: Eigenspace) -> Solver[Any]:
         """The solver that needs least memory: a closed form, which touches invariants only, where one suits."""
