@@ -41,11 +41,8 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(space)}")
     if group is not None and not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
-    matrices = with_matrices(X)
-    if matrices is not X:
-        if space is None:
-            raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
-        X = matrices.reshape(-1, 9)
+    if space is None and not isinstance(X, np.ndarray) and with_matrices(X) is not X:
+        raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
     _check_table(X)
     check_mask(X, "X")
     check_kinds(X)

@@ -340,7 +340,7 @@ class Group(Immutable):
                [0.5, 1. , 2. ]])
         """
         # In one order in memory, whatever that of X is: functions of the same points have the same bits only then.
-        given = np.asarray(with_matrices(X), dtype=float, order="C")
+        given = np.asarray(X if isinstance(X, np.ndarray) else with_matrices(X), dtype=float, order="C")
         points = given.reshape(len(given), -1) if given.ndim == 3 else given
         if points.ndim != 2 or points.shape[1] != self.columns:
             raise ValueError(

@@ -78,7 +78,7 @@ class Points(Immutable, abc.ABC):
 
         Axes of size 1 at the end may be left out.
         """
-        matrices = with_matrices(X)
+        matrices = X if isinstance(X, np.ndarray) else with_matrices(X)
         if matrices is not X:
             return matrices.reshape(-1, 9)
         shape = tuple(getattr(X, "shape", ()))
