@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -31,6 +30,8 @@ from specavg.estimators._left_out import LeftOut
 from specavg.estimators._number_of_functions import affordable_basis
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._orbit_space import orbit_space
+from specavg.estimators._rejection_sample import rejection_sample
+from specavg.estimators._series_of_least_risk import series_of_least_risk
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
@@ -281,7 +282,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                 "needs more than one observation"
             )
         squared = (sums**2 - squares) / pairs  # unbiased for θ²
-        coefficients, self.shrinkage_, risk = chosen_series(self.basis_.eigenvalues[1:], sums / n, squared)
+        coefficients, self.shrinkage_, risk = series_of_least_risk(self.basis_.eigenvalues[1:], sums / n, squared)
         self.form_ = "series"
         self.l2_risk_ = risk - 1.0  # with the constant function: 1 − 2
         self.coef_ = np.concatenate([[1.0], coefficients])
@@ -425,66 +426,3 @@ def _is_worse(fit: ExponentialFit, kernels: LeftOut) -> bool:
 def _distinct(points: Array) -> int:
     """How many different rows there are; of many rows some are looked at."""
     return len(np.unique(points[:: -(-len(points) // _LOOKED_AT)], axis=0))
-
-
-# t of e^(−tλ/λ₁): from none to where hardly a function is left, each a quarter more than the one before. Around its
-# minimum the risk is flat.
-_SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
-
-
-def chosen_series(eigenvalues: Array, mean: Array, squared: Array) -> tuple[Array, float, float]:
-    """The coefficients w θ of least estimated risk, their t, and that risk, ∫f² − 2∫fp without the constant function.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray of shape (D,)
-    mean : ndarray of shape (D,)
-        Of the functions over the data: estimates of θ.
-    squared : ndarray of shape (D,)
-        Unbiased estimates of θ².
-    """
-    ends = np.flatnonzero(np.diff(eigenvalues, append=np.inf) > 0)  # whole eigenspaces
-    best = (0.0, 0.0, -1)  # the uniform density: no other function, no risk from others
-    for t in _SHRINKAGES:
-        w = np.exp(-t * eigenvalues / eigenvalues[0])
-        risks = np.cumsum(w**2 * mean**2 - 2.0 * w * squared)[ends]
-        k = int(risks.argmin())
-        if risks[k] < best[0]:
-            best = (float(risks[k]), t, int(ends[k]))
-    risk, t, last = best
-    w = np.where(np.arange(len(eigenvalues)) <= last, np.exp(-t * eigenvalues / eigenvalues[0]), 0.0)
-    return w * mean, t, risk
-
-
-_LOWEST_ACCEPTANCE = 1e-6  # share of uniform proposals that are accepted, below which sampling is given up
-
-
-def rejection_sample(density: Callable[[Array], Array], space: Space, n: int, rng: np.random.Generator) -> Array:
-    """Independent points; the density is clipped at zero.
-
-    The bound on the density is the largest value met so far, doubled; when a proposal exceeds it all starts again with
-    the larger bound.
-
-    Returns
-    -------
-    ndarray of shape (n, n_features)
-    """
-    if not n:
-        return space.sample(0, rng)
-    bound = 2.0 * float(density(space.sample(10_000, rng)).max())
-    accepted: list[Array] = []
-    found = tried = 0
-    while found < n:
-        proposals = space.sample(int(np.clip(1.2 * bound * (n - found) + 100, 1_000, 100_000)), rng)
-        values = density(proposals)
-        if values.max() > bound:
-            bound, accepted, found, tried = 2.0 * float(values.max()), [], 0, 0
-            continue
-        accepted.append(proposals[rng.uniform(0.0, bound, len(proposals)) < values])
-        found, tried = found + len(accepted[-1]), tried + len(proposals)
-        if tried > 1e6 and found < _LOWEST_ACCEPTANCE * tried:
-            raise ValueError(
-                f"the density is concentrated on so little of {space!r} that {found} of {tried} uniform points "
-                "were accepted: rejection is hopeless here. Lower the cutoff for a smoother density."
-            )
-    return np.concatenate(accepted)[:n]
