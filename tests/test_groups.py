@@ -413,8 +413,8 @@ small_groups = pytest.mark.parametrize("group", SMALL.values(), ids=SMALL.keys()
 
 
 def key(g):
-    """What distinguishes an element, rounding aside."""
-    if isinstance(g, iso.Orthogonal):
+    """What distinguishes an element, rounding aside: it decides whether a signed permutation is known to be one."""
+    if isinstance(g, iso.Orthogonal | iso.SignedPermutation):
         return tuple((np.rint(g.matrix * 1e6) + 0.0).ravel())
     if isinstance(g, iso.LeftRight):
         return (key(g.left), key(g.right))
