@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array, with_fractions
-from specavg._messages import shown
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
@@ -27,7 +26,7 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
         raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
     longest = np.abs(B).max(axis=1)
     if longest.all() and (longest.min() <= SHORTEST or longest.max() >= LONGEST):
-        raise _out_of_range(longest, "lattice vectors")
+        raise out_of_range(longest, "lattice vectors")
     unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
     share = abs(np.linalg.det(unit))
     if share < _INDEPENDENT:
@@ -39,26 +38,7 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     return B
 
 
-def checked_periods(d: int | None, period: float | ArrayLike) -> Array:
-    """The sides of a box, one for each of its dimensions."""  # (d,)
-    if d is None or d < 1 or int(d) != d:
-        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    try:
-        periods = np.array(period, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"period must be one number or {d} numbers, 360 for degrees and 2π for radians; got {shown(period)}"
-        ) from None
-    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
-        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise ValueError(f"periods must be positive and finite; got {period!r}")
-    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
-        raise _out_of_range(periods, "periods")
-    return np.broadcast_to(periods, (int(d),)).copy()
-
-
-def _out_of_range(lengths: Array, what: str) -> ValueError:
+def out_of_range(lengths: Array, what: str) -> ValueError:
     """The refusal of lengths whose squares, which eigenvalues are made from, may be no numbers."""
     return ValueError(
         f"{what} must be between {SHORTEST:.0e} and {LONGEST:.0e}, since eigenvalues go with their squares; got "

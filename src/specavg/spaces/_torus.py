@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
-from specavg._messages import whole_number
+from specavg._messages import shown, whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._frequency_types import FrequencyType, types_of_norm
@@ -22,7 +22,7 @@ from specavg.functions._zonal_sums import difference_cosines, shell_sum
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._cell import Cell, checked_lattice, checked_periods
+from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._first_waves import FirstWaves, first_waves, lattice_series
 from specavg.spaces._frequency_action import (
@@ -88,7 +88,7 @@ class Torus(Space):
         self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
     ) -> None:
         self._lattice = None if lattice is None else checked_lattice(lattice, d)
-        self._periods = checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
+        self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
         self._periods.setflags(write=False)
         self._d = len(self._periods)
         self._key = (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
@@ -427,6 +427,25 @@ class Torus(Space):
             "that size are so many periods apart: the place within the period is lost. Take values modulo the period "
             "where they are computed, with all their digits."
         )
+
+
+def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
+    """The sides of a box, one for each of its dimensions."""  # (d,)
+    if d is None or d < 1 or int(d) != d:
+        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
+    try:
+        periods = np.array(period, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"period must be one number or {d} numbers, 360 for degrees and 2π for radians; got {shown(period)}"
+        ) from None
+    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
+        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
+    if not (np.isfinite(periods).all() and (periods > 0).all()):
+        raise ValueError(f"periods must be positive and finite; got {period!r}")
+    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
+        raise out_of_range(periods, "periods")
+    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def Circle() -> Torus:
