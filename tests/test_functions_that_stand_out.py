@@ -7,7 +7,7 @@ import pytest
 
 import specavg as sa
 from specavg.regression import _functions_that_stand_out as _outstanding
-from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._feature_path import FeaturePath, FeatureProblem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import relative_scale, ridge_fit
 
@@ -68,6 +68,19 @@ def test_a_function_that_another_hides_is_found_after_it():
     assert len(path.standing_out(first)) == 1  # beside it the other one looks like noise
     np.testing.assert_array_equal(fit.outstanding, [21, 41])
     np.testing.assert_allclose(fit.coefficients[[21, 41], 0], [0.7, 3.0], atol=0.1)
+
+
+def test_no_function_of_many_rows_is_asked_for_where_nothing_is_taken_for_noise(monkeypatch):
+    """With the smallest penalties data are interpolated; naming functions there, in vain, took a decomposition."""
+    asked = []
+    monkeypatch.setattr(FeaturePath, "standing_out", lambda path, alpha: asked.append(alpha) or np.empty(0, np.intp))
+    space, group = sa.Torus(3), sa.groups.sign_flips(3)
+    X = space.sample(450, random_state=0)
+    y = np.exp(np.cos(np.pi * X).sum(axis=1))
+    assert sa.InvariantKernelRidge(space, group).fit(X, y).loo_error_ < 1e-6
+    assert not asked
+    sa.InvariantKernelRidge(space, group).fit(X, y + 0.01 * np.random.default_rng(0).normal(size=450))
+    assert asked
 
 
 def test_noise_names_no_function():

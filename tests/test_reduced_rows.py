@@ -36,7 +36,7 @@ def test_long_vectors_are_found_in_parts(whole):
     weights, some = rng.normal(size=(16, 3)), np.array([0, 7, 59])
     assert np.abs(long.all() - V).max() < 1e-12
     assert np.abs(long.times(weights) - V @ weights).max() < 1e-12
-    assert np.abs(long.of(some) - V[some]).max() < 1e-12
+    assert np.abs(long.reached(some) - V[some] * found.s).max() < 1e-12
     along, squares = long.along(5)
     assert np.abs(along - V[:, :5] * found.s[:5]).max() < 1e-12
     assert np.allclose(squares, np.sum((rows.core * scale) ** 2, axis=0), rtol=1e-13)

@@ -54,8 +54,9 @@ class DecomposedPath(Path):
 
     def shown(self, alpha: float, functions: NDArray[np.intp]) -> Array:
         """L = Σ V² s²/(s² + α) of some functions: the share of each that the data can show."""  # (k,) -> (k,)
-        V, weights = self.V, self.s**2 / (self.s**2 + alpha)
-        return (V[functions] if isinstance(V, np.ndarray) else V.of(functions)) ** 2 @ weights
+        if isinstance(self.V, np.ndarray):
+            return self.V[functions] ** 2 @ (self.s**2 / (self.s**2 + alpha))
+        return self.V.reached(functions) ** 2 @ (1.0 / (self.s**2 + alpha))
 
     def least_shown(self, alpha: float) -> Array:
         """A lower bound on `shown` of every function, in less time where V is long and not yet found."""  # (D,)

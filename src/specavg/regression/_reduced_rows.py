@@ -94,11 +94,9 @@ class LongVectors:
             return self.found.times(weights)
         return self.scale[:, None] * (self.core.T @ (self.U @ (weights / self.s[:, None])))
 
-    def of(self, functions: NDArray[np.intp]) -> Array:
-        """The rows of some functions."""  # (k,) -> (k, r)
-        if self.found is not None:
-            return self.found.right_vectors()[functions]
-        return self.scale[functions, None] * (self.core[:, functions].T @ (self.U / self.s))
+    def reached(self, functions: NDArray[np.intp]) -> Array:
+        """FᵀU = V diag(s) of some functions, to the rounding of F and without V."""  # (k,) -> (k, r)
+        return self.scale[functions, None] * (self.core[:, functions].T @ self.U)
 
     def along(self, first: int) -> tuple[Array, Array]:
         """FᵀU of the first directions, and the squares of the columns of F."""  # (D, first), (D,)

@@ -24,6 +24,10 @@ _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade once the spectrum i
 # Part of the last penalty down to which penalties are tried after functions that stand out were named. Mostly the best
 # is larger: what looked like noise was a function.
 _SMALLER = 0.1
+# Multiple of the smallest penalty up to which no function of more than `SEARCH_ROWS` rows is named: a decade, whose
+# steps differ little. Nothing is taken for noise there. On nine smooth targets of 1,000 rows functions were named in
+# vain, 0.4 s each time; with 200 rows, which take 0.02 s, naming lowered errors from 8e-11 to 2e-11.
+_NEAR_THE_SMALLEST = 10.0
 # A spectrum that is behind the best by more than so many times the gain of its last decade of penalties does not catch
 # up with smaller penalties, which need all digits and take several times as long.
 _GAINS = 3.0
@@ -84,7 +88,8 @@ def fit_of_trial(
             directions.back,
         ).of_targets(problem.units)
     named, hidden = np.empty(0, dtype=np.intp), 0.0
-    while not given and len(new := path.standing_out(alpha)):
+    nothing_is_noise = _NEAR_THE_SMALLEST * problem.smallest_alpha if problem.count > _limits.SEARCH_ROWS else 0.0
+    while not given and alpha > nothing_is_noise * path.top and len(new := path.standing_out(alpha)):
         found = _with_named(problem, path, trial, alpha, new)
         if found is None:
             break
@@ -113,7 +118,9 @@ def _with_named(
     """The path with `named` functions penalised like the first, and its best penalty; None if little is gained."""
     scale = path.scale.copy()
     scale[named] = 1.0
-    other = _path(problem, scale, _SMALLER * alpha)
+    # Larger penalised functions only raise the top: where half of the digits were too few before, they are too few now.
+    rough = max(_SMALLER * alpha, path.bottom) >= ROUGH_ALPHA * path.top
+    other = _path(problem, scale, _SMALLER * alpha) if rough else problem.path(scale)
     alphas = _alphas(problem, other, _FINE_STEPS_PER_DECADE)
     alphas = alphas[alphas >= _SMALLER * alpha]  # the largest is above `alpha`: the top has grown
     scores = other.scores(alphas)
