@@ -269,6 +269,37 @@ def test_rotations_of_exceptional_reflection_groups_in_any_orientation(branch, o
     assert time.process_time() - start < 5.0  # 0.2 s
 
 
+def cycles(n, *given):
+    image = list(range(n))
+    for cycle in given:
+        for i, j in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+            image[i] = j
+    return iso.permutation(image)
+
+
+M11 = [cycles(11, range(11)), cycles(11, [2, 6, 10, 7], [3, 9, 4, 5])]
+M23 = [
+    cycles(23, range(23)),
+    cycles(23, [2, 16, 9, 6, 8], [3, 12, 13, 18, 4], [7, 17, 10, 11, 22], [14, 19, 21, 20, 15]),
+]
+TWICE = [iso.flatten(iso.factors([g, g])) for g in M11]  # a representation with each of its summands twice
+
+
+@pytest.mark.parametrize(
+    "generators, order",
+    [(M11, 7920), (M23, 10200960), (TWICE, 7920), (groups.alternating(12).generators, math.factorial(12) // 2)],
+    ids=["M11", "M23", "M11 twice", "A12"],
+)
+def test_permutations_in_a_general_orientation(generators, order):
+    # Hardly a word has a simple eigenvector ±1, and those that some have are moved by nearly every element.
+    d = generators[0].size
+    Q, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(d, d)))
+    group = Group([Q @ g.matrix @ Q.T for g in generators])
+    assert group.order == order
+    entries = Q.T @ group.random(0).matrix @ Q
+    assert np.abs(entries - np.rint(entries)).max() < 1e-13
+
+
 def test_many_general_matrices_are_refused_soon():
     general = [np.linalg.qr(np.random.default_rng(seed).normal(size=(8, 8)))[0] for seed in range(8)]
     start = time.process_time()
