@@ -576,6 +576,30 @@ def test_product_replacement_reaches_every_element_about_equally_often():
     assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7
 
 
+@pytest.mark.parametrize("kind", ["matrices", "factors", "copies", "two-sided"])
+def test_product_replacement_keeps_matrices_orthogonal(kind):
+    from specavg.groups._product_replacement import random_product
+
+    Q, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(11, 11)))
+    one = iso.identity(11)
+    turned = [iso.orthogonal(Q @ g.matrix @ Q.T) for g in M11]
+    generators = {
+        "matrices": turned,
+        "factors": [iso.factors([g, h]) for g, h in zip(turned, M11, strict=True)],
+        "copies": [iso.copies([1, 0], [g, one]) for g in turned],
+        "two-sided": [iso.left_right(g.matrix, h.matrix) for g, h in zip(turned, turned[::-1], strict=True)],
+    }[kind]
+    for seed in range(10):
+        g = random_product(generators, generators[0] @ generators[0].inverse(), np.random.default_rng(seed))
+        for part in [g.left, g.right] if kind == "two-sided" else getattr(g, "parts", [g]):
+            if isinstance(part, iso.Orthogonal):
+                assert np.abs(part.matrix.T @ part.matrix - np.eye(11)).max() < 1e-14  # it was up to 8e-12
+                entries = Q.T @ part.matrix @ Q
+                assert np.abs(entries - np.rint(entries)).max() < 1e-12
+            else:
+                assert isinstance(part, iso.SignedPermutation)
+
+
 def turned_by(degrees, digits=None):
     """A rotation about a tilted axis, or the orthogonal matrix nearest to its rounded entries."""
     R = Rotation.from_rotvec(np.deg2rad(degrees) * np.array([0.6, 0.64, 0.48])).as_matrix()
