@@ -614,6 +614,8 @@ def test_rounded_rotations_are_questioned_where_invariants_are_asked_for(n, digi
     for group in (Group([rounded]), Group([iso.orthogonal(np.eye(3)[[1, 2, 0]]), iso.orthogonal(rounded)])):
         with pytest.warns(UserWarning, match=rf"from 1/\d and another angle.*Rotation.from_euler\('z', {360 // n}"):
             sa.invariants.plan(sa.Sphere(3), group, max_eigenvalue=2.0)
+        with pytest.raises(ValueError, match=rf"generator turns by .* from 1/{n} and another angle.*'C{n}'"):
+            _ = group.order
     exact = sa.invariant_basis(sa.Sphere(3), Group([turned_by(360 / n)]), max_eigenvalue=42.0)
     assert [row.invariant_dim for row in exact.table] == [2 * (k // n) + 1 for k in range(7)]
 
@@ -623,6 +625,15 @@ def test_other_rotations_are_not_questioned(degrees):
     for R in (turned_by(degrees), np.diag([1.0, 1, -1]) @ turned_by(180)):
         sa.invariants.plan(sa.Sphere(3), Group([R, turned_by(120)]), max_eigenvalue=2.0)
     sa.invariants.plan(sa.Power(sa.Sphere(3), 2), Group([iso.copies([1, 0], [turned_by(degrees)] * 2)]), max_dim=7)
+
+
+@pytest.mark.parametrize("degrees", [120, 90, 22.5, 315])
+def test_degrees_that_were_taken_for_radians_are_questioned(degrees):
+    group = Group([Rotation.from_euler("z", degrees), Rotation.from_euler("x", 90, degrees=True)])
+    with pytest.warns(UserWarning, match=f"turns by {degrees} radians.*degrees=True is missing"):
+        sa.invariants.plan(sa.Sphere(3), group, max_eigenvalue=2.0)
+    with pytest.raises(ValueError, match=f"A generator turns by {degrees} radians.*degrees=True is missing"):
+        _ = group.order
 
 
 def mirrors(angle, d):

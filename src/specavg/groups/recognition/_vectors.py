@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.groups.recognition._questioned_turns import questioned_turn
 
 SAME = 1e-7  # distance of unit vectors up to which they are one vector: products of many matrices err by 1e-12
 APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
@@ -94,7 +95,7 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 "circle are groups.cyclic(n), and shifts of a torus take a Fraction."
             )
     if any(map(_slow_turn, itertools.islice(_words(matrices), max(_FEW_GENERATORS, _TURNS // d**3)))):
-        raise _too_large(LIMITS[-1])
+        raise _too_large(LIMITS[-1], matrices)
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
     limit = LIMITS[0]
@@ -118,15 +119,19 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 return vectors
         if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
-    raise _too_large(limit)
+    raise _too_large(limit, matrices)
 
 
-def _too_large(limit: int) -> ValueError:
+def _too_large(limit: int, matrices: Sequence[Array]) -> ValueError:
+    question = questioned_turn(matrices, matrices)
+    why = "A rotation by an irrational part of a turn generates an infinite group."
+    if question is not None:
+        what, turns = question
+        why = f"{what[0].upper()}{what[1:]} {turns}"
     return ValueError(
         "the matrices generate a group that is too large for this search, or infinite: the orbits of the vectors tried "
-        f"did not close within {limit} images. A rotation by an irrational part of a turn generates an infinite group. "
-        "If this one is finite, use exact kinds (permutation, signed_permutation) or the catalogue "
-        "(groups.point_group, ...)."
+        f"did not close within {limit} images. {why} If this one is finite, use "
+        "exact kinds (permutation, signed_permutation) or the catalogue (groups.point_group, ...)."
     )
 
 
