@@ -157,6 +157,13 @@ def test_differentials_are_the_linear_part_of_the_map(space, g):
     np.testing.assert_allclose((X - Y) @ A.T, gX - gY, rtol=0, atol=1e-14)
 
 
+def test_a_product_with_an_interval_is_said_not_to_be_homogeneous():
+    space = sa.Product(sa.Interval(-1, 1), Sphere(3))
+    with pytest.raises(testing.LawBroken, match=r"squares of the functions.*give homogeneous=False"):
+        testing.check_space(space, max_functions=8)
+    assert testing.check_space(space, max_functions=8, homogeneous=False)
+
+
 def test_group_is_optional():
     assert len(testing.check_space(sa.Sphere(4))) == 23
 

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.functions._threads import ROWS, for_all_rows
 from specavg.groups import Group, direct_product, trivial, wreath
+from specavg.groups._given_generators import not_a_group
 from specavg.groups.families import DirectProduct, SignFlips, Symmetric
 from specavg.groups.recognition._questioned_turns import questioned_turn
 from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation
@@ -35,11 +37,25 @@ def default_group(space: Space) -> Group:
     return trivial(space.shape[0])
 
 
+def require_space(space: object) -> None:
+    """Raise `TypeError` where what is given as a space is another thing: the group, say."""
+    if not isinstance(space, Space):
+        raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(space)}")
+
+
+def require_group(group: object) -> None:
+    """Raise `TypeError` where what is given as a group is another thing, with what to write instead."""
+    if not isinstance(group, Group):
+        raise not_a_group(group)
+
+
 def check_group(space: Space, group: Group) -> Group:
     """The group, if its generators are isometries of the space and its fields infinitesimal ones; an error otherwise.
 
     Factors that a field does not move (None) are filled in.
     """
+    require_space(space)
+    require_group(group)
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
