@@ -334,6 +334,10 @@ def test_factors_and_copies_of_two_sided_maps_have_an_order(right):
         assert group.random(0).size == 2
 
 
+def test_the_degree_of_a_molien_series_may_be_a_whole_float():
+    assert groups.symmetric(3).molien(4.0) == groups.symmetric(3).molien(4) == (1, 1, 2, 3, 4)
+
+
 def test_molien_series_of_two_sided_maps():
     """X ↦ A X Bᵀ is linear: the symmetric powers of tr A · tr B, for all pairs."""
     left, right = groups.point_group("O"), groups.point_group("D3")

@@ -269,6 +269,37 @@ def test_rotations_of_exceptional_reflection_groups_in_any_orientation(branch, o
     assert time.process_time() - start < 5.0  # 0.2 s
 
 
+def cycles(n, *given):
+    image = list(range(n))
+    for cycle in given:
+        for i, j in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+            image[i] = j
+    return iso.permutation(image)
+
+
+M11 = [cycles(11, range(11)), cycles(11, [2, 6, 10, 7], [3, 9, 4, 5])]
+M23 = [
+    cycles(23, range(23)),
+    cycles(23, [2, 16, 9, 6, 8], [3, 12, 13, 18, 4], [7, 17, 10, 11, 22], [14, 19, 21, 20, 15]),
+]
+TWICE = [iso.flatten(iso.factors([g, g])) for g in M11]  # a representation with each of its summands twice
+
+
+@pytest.mark.parametrize(
+    "generators, order",
+    [(M11, 7920), (M23, 10200960), (TWICE, 7920), (groups.alternating(12).generators, math.factorial(12) // 2)],
+    ids=["M11", "M23", "M11 twice", "A12"],
+)
+def test_permutations_in_a_general_orientation(generators, order):
+    # Hardly a word has a simple eigenvector ±1, and those that some have are moved by nearly every element.
+    d = generators[0].size
+    Q, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(d, d)))
+    group = Group([Q @ g.matrix @ Q.T for g in generators])
+    assert group.order == order
+    entries = Q.T @ group.random(0).matrix @ Q
+    assert np.abs(entries - np.rint(entries)).max() < 1e-13
+
+
 def test_many_general_matrices_are_refused_soon():
     general = [np.linalg.qr(np.random.default_rng(seed).normal(size=(8, 8)))[0] for seed in range(8)]
     start = time.process_time()
@@ -545,6 +576,30 @@ def test_product_replacement_reaches_every_element_about_equally_often():
     assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7
 
 
+@pytest.mark.parametrize("kind", ["matrices", "factors", "copies", "two-sided"])
+def test_product_replacement_keeps_matrices_orthogonal(kind):
+    from specavg.groups._product_replacement import random_product
+
+    Q, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(11, 11)))
+    one = iso.identity(11)
+    turned = [iso.orthogonal(Q @ g.matrix @ Q.T) for g in M11]
+    generators = {
+        "matrices": turned,
+        "factors": [iso.factors([g, h]) for g, h in zip(turned, M11, strict=True)],
+        "copies": [iso.copies([1, 0], [g, one]) for g in turned],
+        "two-sided": [iso.left_right(g.matrix, h.matrix) for g, h in zip(turned, turned[::-1], strict=True)],
+    }[kind]
+    for seed in range(10):
+        g = random_product(generators, generators[0] @ generators[0].inverse(), np.random.default_rng(seed))
+        for part in [g.left, g.right] if kind == "two-sided" else getattr(g, "parts", [g]):
+            if isinstance(part, iso.Orthogonal):
+                assert np.abs(part.matrix.T @ part.matrix - np.eye(11)).max() < 1e-14  # it was up to 8e-12
+                entries = Q.T @ part.matrix @ Q
+                assert np.abs(entries - np.rint(entries)).max() < 1e-12
+            else:
+                assert isinstance(part, iso.SignedPermutation)
+
+
 def turned_by(degrees, digits=None):
     """A rotation about a tilted axis, or the orthogonal matrix nearest to its rounded entries."""
     R = Rotation.from_rotvec(np.deg2rad(degrees) * np.array([0.6, 0.64, 0.48])).as_matrix()
@@ -559,6 +614,8 @@ def test_rounded_rotations_are_questioned_where_invariants_are_asked_for(n, digi
     for group in (Group([rounded]), Group([iso.orthogonal(np.eye(3)[[1, 2, 0]]), iso.orthogonal(rounded)])):
         with pytest.warns(UserWarning, match=rf"from 1/\d and another angle.*Rotation.from_euler\('z', {360 // n}"):
             sa.invariants.plan(sa.Sphere(3), group, max_eigenvalue=2.0)
+        with pytest.raises(ValueError, match=rf"generator turns by .* from 1/{n} and another angle.*'C{n}'"):
+            _ = group.order
     exact = sa.invariant_basis(sa.Sphere(3), Group([turned_by(360 / n)]), max_eigenvalue=42.0)
     assert [row.invariant_dim for row in exact.table] == [2 * (k // n) + 1 for k in range(7)]
 
@@ -568,6 +625,15 @@ def test_other_rotations_are_not_questioned(degrees):
     for R in (turned_by(degrees), np.diag([1.0, 1, -1]) @ turned_by(180)):
         sa.invariants.plan(sa.Sphere(3), Group([R, turned_by(120)]), max_eigenvalue=2.0)
     sa.invariants.plan(sa.Power(sa.Sphere(3), 2), Group([iso.copies([1, 0], [turned_by(degrees)] * 2)]), max_dim=7)
+
+
+@pytest.mark.parametrize("degrees", [120, 90, 22.5, 315])
+def test_degrees_that_were_taken_for_radians_are_questioned(degrees):
+    group = Group([Rotation.from_euler("z", degrees), Rotation.from_euler("x", 90, degrees=True)])
+    with pytest.warns(UserWarning, match=f"turns by {degrees} radians.*degrees=True is missing"):
+        sa.invariants.plan(sa.Sphere(3), group, max_eigenvalue=2.0)
+    with pytest.raises(ValueError, match=f"A generator turns by {degrees} radians.*degrees=True is missing"):
+        _ = group.order
 
 
 def mirrors(angle, d):

@@ -387,13 +387,13 @@ def test_a_shift_by_many_digits_is_read_back_without_a_question():
     assert eval(repr(g), {"shift": iso.shift}) == g
 
 
-@pytest.mark.parametrize("angle", [2 * np.pi / 3, np.pi, -np.pi / 4, 2 * np.pi / 7])
+@pytest.mark.parametrize("angle", [2 * np.pi / 3, np.pi, -np.pi / 4, 2 * np.pi / 7, 2.0944, -1.5708, 5.75959])
 def test_degrees_that_are_fractions_of_pi_are_questioned(angle):
     with pytest.warns(UserWarning, match=r"of π, as an angle in radians.*shift\(radians="):
         iso.shift(degrees=[angle, 0])
 
 
-@pytest.mark.parametrize("angle", [3.14, 22.5, 0.5, 360 / 7, 1e-14, 120, "2.5"])
+@pytest.mark.parametrize("angle", [3.14, 22.5, 0.5, 360 / 7, 1e-14, 120, "2.5", 2.1, 1.57, 2.0943, 56.5487])
 def test_other_degrees_are_not_taken_for_radians(angle):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

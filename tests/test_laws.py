@@ -122,6 +122,48 @@ def test_check_space_works_for_a_space_written_by_a_user():
     assert [row.invariant_dim for row in basis.table] == [1, 0, 1]
 
 
+class OfPublicMethods(ProjectivePlane):
+    """It refuses what are no points of it."""
+
+    def _act(self, g, X):
+        return self.sphere.act(g, X)
+
+
+def test_a_space_may_move_only_points_of_it():
+    group = groups.point_group("D3")
+    assert not any(law.left_out for law in testing.check_space(OfPublicMethods(), group, max_eigenvalue=20))
+    space = sa.Power(OfPublicMethods(), 2)
+    g = groups.wreath(group, 2).random(0)
+    A = space.differential(g)
+    X = space.sample(10, random_state=0)
+    np.testing.assert_allclose(X @ A.T, space.act(g, X), rtol=0, atol=1e-14)
+    for g in groups.hyperoctahedral(3).generators:
+        assert np.array_equal(OfPublicMethods().differential(g), g.matrix)
+
+
+@pytest.mark.parametrize(
+    "space, g",
+    [
+        (Sphere(4), groups.symmetric(4).random(0)),
+        (sa.Interval(2, 5), sa.isometries.signed_permutation([0], [-1])),
+        (sa.Rotations(), sa.isometries.left_right(groups.point_group("I").random(1).matrix, np.eye(3))),
+        (sa.Stiefel(4, 2), sa.isometries.left_right(groups.symmetric(4).random(3).matrix, [[0.6, -0.8], [0.8, 0.6]])),
+    ],
+)
+def test_differentials_are_the_linear_part_of_the_map(space, g):
+    A = space.differential(g)
+    X, Y = space.sample(5, random_state=0), space.sample(5, random_state=1)
+    X, Y, gX, gY = (Z.reshape(5, -1) for Z in (X, Y, space.act(g, X), space.act(g, Y)))
+    np.testing.assert_allclose((X - Y) @ A.T, gX - gY, rtol=0, atol=1e-14)
+
+
+def test_a_product_with_an_interval_is_said_not_to_be_homogeneous():
+    space = sa.Product(sa.Interval(-1, 1), Sphere(3))
+    with pytest.raises(testing.LawBroken, match=r"squares of the functions.*give homogeneous=False"):
+        testing.check_space(space, max_functions=8)
+    assert testing.check_space(space, max_functions=8, homogeneous=False)
+
+
 def test_group_is_optional():
     assert len(testing.check_space(sa.Sphere(4))) == 23
 

@@ -9,9 +9,10 @@ import pytest
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.groups import _relations
+from specavg.groups import Group, _relations
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._linear_part import determinant, linear_part
+from specavg.groups.recognition import _vectors
 from specavg.isometries import fields
 from specavg.persistence._values import describe, read
 
@@ -265,6 +266,22 @@ def test_one_generator_conjugated_alone_is_refused(monkeypatch, elements):
     message = "the pairs" if elements == 2 else "the relation"
     with pytest.raises(ValueError, match=message):
         groups.Representation(group, [s @ first @ s.inverse(), *others])
+
+
+@pytest.mark.parametrize("pairs", ["found", "not found"])
+def test_alternating_groups_in_other_axes_are_representations(monkeypatch, pairs):
+    group = groups.alternating(9)
+    one, other = (np.linalg.qr(np.random.default_rng(seed).normal(size=(9, 9)))[0] for seed in (2, 3))
+    if pairs == "not found":  # no vector has few images: the order of the pairs is not known
+        monkeypatch.setattr(_vectors, "LIMITS", (2,))
+    turned = [[Q @ g.matrix @ Q.T for g in group.generators] for Q in (one, other)]
+    assert groups.Representation(group, turned[0]).dim == 9
+    assert groups.Representation(Group(turned[0]), group.generators).dim == 9
+    # Each image by itself is conjugate to its generator; together they generate an infinite group.
+    monkeypatch.setattr(_relations, "_check_orders", lambda group, images: None)
+    monkeypatch.setattr(_relations, "_ELEMENTS", 2)
+    with pytest.raises(ValueError, match=r"the relation \(g.* = 1 fails by"):
+        groups.Representation(group, [turned[0][0], turned[1][1]])
 
 
 def test_orders_of_exact_shifts_are_checked_whatever_they_are():

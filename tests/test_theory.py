@@ -148,3 +148,17 @@ def test_eigenvalues_are_counted_up_to_a_finite_bound(bound):
 def test_arguments_without_a_meaning_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda space, group: theory.invariant_weyl_count(space, group, 4.0),
+        lambda space, group: sa.invariance_discrepancy(len, space, group, [[0.1, 0.2, 0.3]]),
+    ],
+)
+def test_a_space_and_a_group_that_were_swapped_are_named(call):
+    with pytest.raises(TypeError, match=r"space must be a specavg space, .*got symmetric\(3\)"):
+        call(groups.symmetric(3), sa.Torus(3))
+    with pytest.raises(TypeError, match=r"group must be a specavg Group; got Torus\(3\)"):
+        call(sa.Torus(3), sa.Torus(3))

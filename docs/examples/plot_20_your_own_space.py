@@ -62,7 +62,8 @@ class Interval(Space):
     def squared_lengths(self, X, gradients):  # (n, 1), (n, q, 1) -> (n, q)
         return np.sum(gradients**2, axis=2)
 
-    # The isometries it takes, and what they do. An error says what is wrong and what to do.
+    # The isometries it takes, and what they do to points. An error says what is wrong and what to do. They are affine
+    # maps of the coordinates; where they are not (x ↦ x + t modulo 1), also write `_differential(self, g)`.
     def check_isometry(self, g: Isometry) -> Isometry:
         if not isinstance(g, SignedPermutation) or g.size != 1:
             raise ValueError(f"{g!r} is not an isometry of {self!r}: use isometries.signed_permutation([0], [-1])")

@@ -105,7 +105,8 @@ def invariance_discrepancy(
     function = predict.predict if hasattr(predict, "predict") else predict
     if not callable(function):
         raise TypeError(f"predict must be a callable or a fitted model; got {shown(predict)}")
-    points, group = space.check_points(X), check_group(space, group)
+    group = check_group(space, group)
+    points = space.check_points(X)
     if not len(points):
         raise ValueError("X has no points: the discrepancy is a maximum over points")
     if n_elements is not None and n_elements < 1:

@@ -117,6 +117,9 @@ class Group(Immutable):
     def algebra(self) -> Algebra:
         """The Lie algebra that the fields generate, with what their brackets add to them.
 
+        Generators may add to it: a rotation about z and a quarter turn about x have all of SO(3) as their closure, and
+        the algebra of this group has dimension 1.
+
         Examples
         --------
         >>> from specavg import groups

@@ -32,6 +32,7 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
     """The coefficients of (1/|G|) Σ 1/det(1 − t g) up to t^degree."""
     if degree != int(degree) or degree < 0:
         raise ValueError(f"the last degree of a Molien series is 0, 1, 2, ...; got {degree!r}")
+    degree = int(degree)
     if group.fields:
         raise ValueError(
             f"the Molien series of {group!r}, a mean over infinitely many elements, is not implemented. "

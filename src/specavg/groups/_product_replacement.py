@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specavg.isometries import Isometry
+from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, orthogonal
+from specavg.isometries._linear import linear
 
 _SLOTS = 10  # products kept at a time: the usual number (Celler et al. 1995)
 _SCRAMBLE = 60  # replacements before a product is used: the usual number too
@@ -24,6 +25,23 @@ def random_product(generators: Sequence[Isometry], identity: Isometry, rng: np.r
     for _ in range(_SCRAMBLE + len(slots)):
         i, j = rng.choice(len(slots), size=2, replace=False)
         other = slots[j].inverse() if rng.random() < 0.5 else slots[j]
-        slots[i] = slots[i] @ other if rng.random() < 0.5 else other @ slots[i]
-        rattle = rattle @ slots[i]
+        slots[i] = _orthonormal(slots[i] @ other if rng.random() < 0.5 else other @ slots[i])
+        rattle = _orthonormal(rattle @ slots[i])
     return rattle
+
+
+def _orthonormal(g: Isometry) -> Isometry:
+    """The isometry with matrices R that are orthogonal to rounding: what products lose doubles in each replacement.
+
+    One step of Newton's method towards the polar factor squares the error of RᵀR, which is that of one product.
+    """
+    if isinstance(g, Orthogonal):
+        R = g.matrix
+        return orthogonal(R @ (3 * np.eye(len(R)) - R.T @ R) / 2)
+    if isinstance(g, Factors):
+        return Factors(tuple(map(_orthonormal, g.parts)))
+    if isinstance(g, Copies):
+        return Copies(g.image, tuple(map(_orthonormal, g.parts)))
+    if isinstance(g, LeftRight):
+        return LeftRight(linear(_orthonormal(g.left)), linear(_orthonormal(g.right)))
+    return g

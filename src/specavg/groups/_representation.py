@@ -31,7 +31,7 @@ class Representation(Immutable):
     """A homomorphism ρ from a group to orthogonal matrices, given by the images of the generators.
 
     It is checked on the relations between the generators: completely where the group can be listed or the order of
-    the pairs (g, ρ(g)) can be found, and on short words otherwise. Representations are immutable and compare by value.
+    the pairs (g, ρ(g)) can be found, and on some words otherwise. Representations are immutable and compare by value.
 
     Parameters
     ----------

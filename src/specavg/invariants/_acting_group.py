@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
@@ -13,20 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.functions._threads import ROWS, for_all_rows
 from specavg.groups import Group, direct_product, trivial, wreath
+from specavg.groups._given_generators import not_a_group
 from specavg.groups.families import DirectProduct, SignFlips, Symmetric
+from specavg.groups.recognition._questioned_turns import questioned_turn
 from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation
-from specavg.isometries._affine import nearly
 from specavg.isometries._linear import exact_signed
 from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space, Torus
 
 _MOST_COLUMNS = 64  # columns up to which a group without a structure is searched: its chain took 0.1 s
-_EXACT_TURN = 1e-11  # turns: matrices of ten digits and more are not questioned
-_FINEST = 720  # largest denominator of fractions of a turn that are meant as they are: half degrees
-_MOST_PAIRED = 10  # generators whose products are looked at: 45 products take 2 ms
-_LARGEST_MATRIX = 64  # rows: the eigenvalues of such a matrix take 2 ms
 
 
 def default_group(space: Space) -> Group:
@@ -41,11 +37,25 @@ def default_group(space: Space) -> Group:
     return trivial(space.shape[0])
 
 
+def require_space(space: object) -> None:
+    """Raise `TypeError` where what is given as a space is another thing: the group, say."""
+    if not isinstance(space, Space):
+        raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(space)}")
+
+
+def require_group(group: object) -> None:
+    """Raise `TypeError` where what is given as a group is another thing, with what to write instead."""
+    if not isinstance(group, Group):
+        raise not_a_group(group)
+
+
 def check_group(space: Space, group: Group) -> Group:
     """The group, if its generators are isometries of the space and its fields infinitesimal ones; an error otherwise.
 
     Factors that a field does not move (None) are filled in.
     """
+    require_space(space)
+    require_group(group)
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
@@ -138,39 +148,15 @@ def group_order(group: Group) -> float:
 
 
 def warn_of_rounded_turns(group: Group) -> None:
-    """Question the first generator, or product of two, that is near a matrix of a small finite order, and is not it.
-
-    All its angles must be near fractions of a turn, as near as shifts of a torus that are questioned: others are as
-    general as they look, and so are small angles.
-    """
+    """Question the first generator, or product of two, that turns by an angle that was hardly meant."""
     if group.fields or group.structure is not None:
         return
-    single = [("a generator", R) for g in group.generators for R in _matrices(g) if len(R) <= _LARGEST_MATRIX]
-    # Products of mirrors and of turns by fractions: other turns generate an infinite group already.
-    exact = [g.matrix for g in group.generators[:_MOST_PAIRED] if isinstance(g, SignedPermutation | Orthogonal)]
-    exact = [R for R in exact if len(R) <= _LARGEST_MATRIX and single and not _rounded_turns(R)]
-    pairs = (("a product of two generators", A @ B) for A, B in itertools.combinations(exact, 2))
-    for what, R in itertools.chain(single, pairs):
-        rounded = _rounded_turns(R)
-        near = [(t, fraction) for t in rounded if (fraction := nearly(t)) is not None]
-        if not rounded or len(near) < len(rounded):
-            continue
-        t, fraction = near[0]
-        warnings.warn(
-            f"{what} of {group!r} turns by {t:.10g} of a turn, which is {abs(t - fraction):.1g} from {fraction} "
-            f"and another angle: it generates a far larger group, with fewer invariants. If {fraction} is meant, the "
-            "matrices were rounded: make them of exact angles, as scipy's "
-            f"Rotation.from_euler('z', {360 * fraction}, degrees=True) does, or take the group by its name, such as "
-            f"groups.point_group('C{fraction.denominator}').",
-            stacklevel=4,
-        )
-        return
-
-
-def _rounded_turns(R: Array) -> list[float]:
-    """The turns of the planes of an orthogonal matrix that are no fractions."""
-    turns = [float(t) for t in np.abs(np.angle(np.linalg.eigvals(R))) / (2 * np.pi)]
-    return [t for t in turns if abs(t - Fraction(t).limit_denominator(_FINEST)) > _EXACT_TURN]
+    single = [R for g in group.generators for R in _matrices(g)]
+    whole = [g.matrix for g in group.generators if isinstance(g, SignedPermutation | Orthogonal)]
+    question = questioned_turn(single, whole)
+    if question is not None:
+        what, why = question
+        warnings.warn(f"{what} of {group!r} {why}", stacklevel=4)
 
 
 def _matrices(g: Isometry) -> Iterator[Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import fsum
@@ -27,6 +28,9 @@ _OF_A_FLOAT = 2**30  # denominators beyond it are those of floats: nobody writes
 # Largest denominators, and how near a number of periods may be to such a fraction, without being it, and is questioned:
 # 0.33 or 2.09 radians near a third, 51.43 degrees near a seventh.
 _ROUNDED = ((6, 4e-3), (_OF_SPACE_GROUPS, 2e-4))
+# 2.0944 is 2π/3 to its four decimals. Of the numbers of four decimals up to 2π one in 700 is so near to one of the 92
+# fractions of π with these denominators; of those of three decimals, one in 70.
+_DECIMALS_OF_PI, _LARGEST_OF_PI = 4, 12
 _AN_ANGLE = 3  # periods: a translation of a crystal is less, and a larger number is most likely an angle
 
 
@@ -124,7 +128,7 @@ def shift(
         is. An angle that is a fraction of it with a denominator of at most 360, to rounding, is this fraction; other
         degrees are taken as they are written. Numbers of sympy, such as 2*pi/3, are taken too. Numbers near a fraction
         with a small denominator that are not one are questioned, and so are angles that are whole periods, degrees
-        that are a fraction of π, and radians of many turns that are none: they look like degrees.
+        that are a fraction of π (2.0944 is 2π/3), and radians of many turns that are none: they look like degrees.
 
     Examples
     --------
@@ -171,15 +175,25 @@ def shift(
 def _question_degrees(angles: Sequence[Any]) -> None:
     """Question the first angle in degrees that is a fraction of π, as radians are."""
     for angle in angles:
-        if isinstance(angle, float | np.floating) and angle:
-            in_pi = Fraction(float(angle) / np.pi).limit_denominator(_LARGEST_DENOMINATOR)
-            if in_pi and abs(float(angle) / np.pi - in_pi) <= _ROUNDING * max(1.0, abs(float(in_pi))):
-                warnings.warn(
-                    f"a shift by {float(angle):.10g} degrees is {in_pi} of π, as an angle in radians would be, and "
-                    "generates a far larger group. If radians are meant, write shift(radians=[...]).",
-                    stacklevel=3,
-                )
-                return
+        in_pi = _fraction_of_pi(float(angle)) if isinstance(angle, float | np.floating) else None
+        if in_pi is not None:
+            warnings.warn(
+                f"a shift by {float(angle):.10g} degrees is {in_pi} of π, as an angle in radians would be, and "
+                "generates a far larger group. If radians are meant, write shift(radians=[...]).",
+                stacklevel=3,
+            )
+            return
+
+
+def _fraction_of_pi(angle: float) -> Fraction | None:
+    """The fraction of π that a number is to rounding, or as precisely as its decimals say where these are enough."""
+    times, decimals = angle / np.pi, -int(Decimal(repr(angle)).as_tuple().exponent)
+    told = 0.5 * 10.0**-decimals / np.pi if decimals >= _DECIMALS_OF_PI and abs(times) <= 2 else 0.0
+    for largest, distance in ((_LARGEST_DENOMINATOR, _ROUNDING * max(1.0, abs(times))), (_LARGEST_OF_PI, told)):
+        near = Fraction(times).limit_denominator(largest)
+        if near and abs(times - near) <= distance:
+            return near
+    return None
 
 
 def _question_radians(periods: Sequence[Fraction | float]) -> None:

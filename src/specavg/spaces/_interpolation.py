@@ -1,4 +1,4 @@
-"""Matrices on an eigenspace from values at random points, by least squares."""
+"""Matrices on an eigenspace, and of the coordinates, from values at random points, by least squares."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
+from specavg.isometries import Isometry
 
 if TYPE_CHECKING:
     from specavg.spaces._eigenspace import Eigenspace
     from specavg.spaces._space import Space
 
 _OVERSAMPLING = 1.6  # points per function: the condition number stays below 10
+_INTEGER = 1e-12  # an entry this close to an integer is one: rounding of least squares is 1e-15
 
 
 @lru_cache(maxsize=2)
@@ -37,3 +39,15 @@ def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[Array, Callable
         return D, float(np.abs(values[some] @ D - targets[some]).max() / np.sqrt(eigenspace.dim))
 
     return X, solve
+
+
+def linear_part(space: Space, g: Isometry) -> Array:
+    """The matrix A of the affine map x ↦ A x + t of the coordinates that a checked isometry is, from random points."""
+    d = space.n_features
+    X = space.sample(
+        2 * d + 2, random_state=np.random.default_rng(OWN_SEED)
+    )  # twice as many as needed: none is far off
+    moved = space._act(g, X)  # pyright: ignore[reportPrivateUsage]
+    A = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), moved, rcond=None)[0][:d].T
+    integers = np.rint(A)
+    return np.where(np.abs(A - integers) < _INTEGER, integers, A) + 0.0

@@ -110,6 +110,9 @@ class Interval(Space):
     def _act(self, g: Isometry, X: Array) -> Array:
         return X if g.is_identity else (self._low + self._high) - X
 
+    def _differential(self, g: Isometry) -> Array:
+        return np.eye(1) if g.is_identity else -np.eye(1)
+
     def tangents(self, X: Array) -> Array:
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 

@@ -58,6 +58,10 @@ class MatrixSpace(Space):
         moved = g.left(X.reshape(-1, *self.shape).transpose(0, 2, 1)).transpose(0, 2, 1)
         return g.right(moved).reshape(X.shape)
 
+    def _differential(self, g: Isometry) -> Array:
+        assert isinstance(g, LeftRight)
+        return np.asarray(np.kron(g.left.matrix, g.right.matrix), dtype=float)
+
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         return block_diagonal([np.kron(*pair) for pair in self.factor_representations(g, eigenspace)])
 

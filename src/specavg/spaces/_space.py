@@ -24,7 +24,7 @@ from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
-from specavg.spaces._interpolation import interpolation
+from specavg.spaces._interpolation import interpolation, linear_part
 from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._points import Points
 from specavg.spaces._rotation_gradients import (
@@ -89,11 +89,14 @@ class Space(Points):
 
     @abc.abstractmethod
     def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
-        """The eigenfunctions of `eigenspace` at checked points."""  # (n, n_features) -> (n, m)
+        """The eigenfunctions of `eigenspace` at checked points.
+
+        The law `testing.check_gradient` also asks for values at most 0.01 beside the space.
+        """  # (n, n_features) -> (n, m)
 
     @abc.abstractmethod
     def _act(self, g: Isometry, X: Array) -> Array:
-        """The checked map `g` on checked points."""
+        """The checked map `g` on checked points, and on nothing else."""
 
     @property
     def log_volume(self) -> float:
@@ -258,9 +261,7 @@ class Space(Points):
 
     def _differential(self, g: Isometry) -> Array:
         """The linear part of a checked `g`: isometries are affine maps of the coordinates."""
-        corners = np.concatenate([np.eye(self.n_features), np.zeros((1, self.n_features))])
-        moved = self._act(g, corners)
-        return (moved[:-1] - moved[-1]).T
+        return linear_part(self, g)
 
     def tangents(self, X: Array) -> Array:
         """An orthonormal basis of the tangent space at each of checked points, in their coordinates.

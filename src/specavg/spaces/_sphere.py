@@ -21,6 +21,7 @@ from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recu
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.functions._zonal_sums import gegenbauer_sum
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
+from specavg.isometries._linear import linear
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
 from specavg.spaces._infinitesimal import circle_angles
@@ -111,6 +112,9 @@ class Sphere(Space):
 
     def _act(self, g: Isometry, X: Array) -> Array:
         return g(X)
+
+    def _differential(self, g: Isometry) -> Array:
+        return linear(g).matrix
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         degree = self.degree(eigenspace)

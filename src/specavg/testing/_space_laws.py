@@ -111,7 +111,8 @@ def check_addition_theorem(
     """
     values = space.evaluate(eigenspace, space.sample(20, random_state))
     residual = largest(np.einsum("nl,nl->n", values, values) / eigenspace.dim - 1.0)
-    return kept("the squares of the functions sum to m", residual, tolerance, place(space, eigenspace))
+    advice = "give homogeneous=False for a space whose points are not all alike, such as a product with an interval"
+    return kept("the squares of the functions sum to m", residual, tolerance, f"{place(space, eigenspace)} ({advice})")
 
 
 def check_equivariance(

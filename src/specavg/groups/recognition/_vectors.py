@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import final
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.groups.recognition._questioned_turns import questioned_turn
 
 SAME = 1e-7  # distance of unit vectors up to which they are one vector: products of many matrices err by 1e-12
 APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
@@ -20,6 +21,10 @@ _FEW_GENERATORS = 10  # the products of each two of them are all looked at for a
 LIMITS = (300, 3_000, 30_000)  # orbit lengths tried, short ones first
 _TURN = 1e-10  # of a turn: how near angles of a finite group are to fractions; matrices of ten digits err by as much
 _TURNS = 10**6  # operations that eigenvalues of words may take, but for a factor of 25: 20 ms
+# Descents to vectors that many elements fix, and the words of each: at most 6 descents were needed for M11 to M24,
+# alternating groups and the rotations of E6 to E8 in general axes. One word in 20 starts afresh: some are short, as
+# mirrors want it, some are like random elements, as M24 does.
+_DESCENTS, _STEPS, _AFRESH = 10, 400, 0.05
 _IMAGES = 400_000  # of each of these lengths, looked at in orbits that do not close: 2 s
 
 
@@ -90,7 +95,7 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 "circle are groups.cyclic(n), and shifts of a torus take a Fraction."
             )
     if any(map(_slow_turn, itertools.islice(_words(matrices), max(_FEW_GENERATORS, _TURNS // d**3)))):
-        raise _too_large(LIMITS[-1])
+        raise _too_large(LIMITS[-1], matrices)
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
     limit = LIMITS[0]
@@ -114,15 +119,19 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 return vectors
         if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
-    raise _too_large(limit)
+    raise _too_large(limit, matrices)
 
 
-def _too_large(limit: int) -> ValueError:
+def _too_large(limit: int, matrices: Sequence[Array]) -> ValueError:
+    question = questioned_turn(matrices, matrices)
+    why = "A rotation by an irrational part of a turn generates an infinite group."
+    if question is not None:
+        what, turns = question
+        why = f"{what[0].upper()}{what[1:]} {turns}"
     return ValueError(
         "the matrices generate a group that is too large for this search, or infinite: the orbits of the vectors tried "
-        f"did not close within {limit} images. A rotation by an irrational part of a turn generates an infinite group. "
-        "If this one is finite, give generators of which all but one fix a vector with few images (a corner of a "
-        "polytope, say), or use the catalogue (groups.point_group, ...)."
+        f"did not close within {limit} images. {why} If this one is finite, use "
+        "exact kinds (permutation, signed_permutation) or the catalogue (groups.point_group, ...)."
     )
 
 
@@ -141,26 +150,59 @@ def _words(matrices: Sequence[Array]) -> Iterator[Array]:
 
 
 def _axes(matrices: Sequence[Array]) -> Iterator[Array]:
-    """Mirror normals, rotation axes and other simple eigenvectors ±1 of generators and short products.
+    """Mirror normals, rotation axes and other simple eigenvectors ±1 of generators, and then of short products.
 
-    Then the vectors that all generators but one fix.
+    In between vectors that many elements fix: rotations in even dimensions have no simple eigenvector ±1, and that of a
+    permutation of coordinates in general axes is moved by all others.
     """
     short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
-    for word in _words(short):
+    yield from _simple_eigenvectors(short)
+    yield from _fixed_by_many(short)
+    yield from _simple_eigenvectors(itertools.islice(_words(short), len(short), None))
+
+
+def _simple_eigenvectors(words: Iterable[Array]) -> Iterator[Array]:
+    """The unit vectors v with v R = ±v, where there is only one."""
+    for word in words:
         for sign in (-1.0, 1.0):
-            yield from _single_zero(word.T - sign * np.eye(len(word)))
-    # Rotations in even dimensions have no simple eigenvector ±1. What all but one fix is a corner of a polytope, say.
-    if 2 < len(short) <= _FEW_GENERATORS:
-        for left_out in range(len(short)):
-            others = [R.T - np.eye(len(R)) for i, R in enumerate(short) if i != left_out]
-            yield from _single_zero(np.concatenate(others))
+            found = _kernel(word.T - sign * np.eye(len(word)))
+            if len(found) == 1:
+                yield found[0]
 
 
-def _single_zero(A: Array) -> Iterator[Array]:
-    """The unit vector v with A v = 0, if it is the only one."""
-    _, s, vt = np.linalg.svd(A)
-    if (s < 1e-8).sum() == 1:
-        yield vt[-1]
+def _fixed_by_many(matrices: Sequence[Array]) -> Iterator[Array]:
+    """Vectors that all matrices fix, and vectors beside them that as many elements fix as random words show.
+
+    The more elements fix a vector, the fewer images it has. Each word makes the vectors that are left fewer where it
+    fixes some of them and not all. What is left in the end (in M24, turned, one vector of 24 or 276 images) is fixed by
+    the same elements, whichever vector of it is taken.
+    """
+    if not matrices:
+        return
+    one = np.eye(len(matrices[0]))
+    together = np.concatenate([R.T - one for R in matrices])
+    yield from _kernel(together)
+    moved = _kernel(_kernel(together))  # what is orthogonal to these
+    rng = np.random.default_rng(0)  # a fixed seed: what is guessed changes the time, not the order of the group
+    for _ in range(_DESCENTS):
+        left, word = moved, one
+        for _ in range(_STEPS):
+            if rng.random() < _AFRESH:
+                word = one
+            word = word @ matrices[int(rng.integers(len(matrices)))]
+            kept = _kernel((word.T - one) @ left.T) @ left
+            if 0 < len(kept) < len(left):
+                left = kept
+            if len(left) == 1:
+                break
+        if len(left) < len(moved):
+            yield from left
+
+
+def _kernel(A: Array) -> Array:
+    """Orthonormal rows v with A v = 0."""
+    _, s, vt = np.linalg.svd(A, full_matrices=len(A) < A.shape[1])
+    return vt[np.count_nonzero(s > 1e-8) :]
 
 
 def _complement(span: Array) -> Iterator[Array]:
