@@ -20,6 +20,11 @@ from specavg.estimators._quadrature import Rule, quadratures
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
+from specavg.regression._ridge_fit import mean_fit
+from specavg.regression._spectra import spectrum_candidates
+from specavg.regression._spectrum_choice import ridge_fit
 from specavg.spaces import Space
 
 MOST_NODES = 20_000  # nodes at which the inner estimator predicts, at most
@@ -69,8 +74,9 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
     Where the space has a product rule of at most `n_nodes` nodes it is used: exact if h is in the span of the
     functions up to the rule's eigenvalue, so that for a smooth h the error is small and for a forest, which is a
     step function, it decays slowly. Elsewhere (dimension above 8, or many functions) nodes are random and the
-    coefficients are fitted to the predictions at the nodes by least squares, whose error comes only from what
-    the functions cannot express; then `n_nodes` should be several times `basis_.dim`.
+    coefficients are fitted to the predictions at the nodes by ridge regression, with the penalty that predicts nodes
+    best that are left out; then `n_nodes` should be several times `basis_.dim`. `quadrature_error_` is a mean over the
+    space: at single points far from all random nodes, near an axis of a sphere of many dimensions say, it tells little.
 
     Examples
     --------
@@ -150,7 +156,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
         if rule.random:  # the mean of two independent estimates is off by half of their distance
             coefficients, distance = 0.5 * (coefficients + other), 0.5 * distance
         self.coef_ = coefficients.reshape(self.basis_.dim, *targets.shape[1:])
-        self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, least squares"
+        self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, ridge regression"
         self.quadrature_error_ = float(distance)
         return self
 
@@ -188,4 +194,10 @@ def _expansion(basis: InvariantBasis, rule: Rule, model: Any) -> Array:
             f"{len(values)} nodes are too few for {basis.dim} invariant functions: raise n_nodes to several times "
             "as many, or lower the cutoff."
         )
-    return np.asarray(np.linalg.lstsq(basis.evaluate(rule.points), values, rcond=None)[0], dtype=np.float64)
+    # Fine functions of many coordinates are large where no node falls, near an axis say. Without a penalty they fit the
+    # part of the model that is not invariant, by chance, and the error is a thousand times as large there as at nodes.
+    problem = MomentProblem(Moments.of(basis, rule.points, values))
+    spectra = spectrum_candidates(basis, "auto", None, None, few_first=basis.order.logarithmic)
+    if basis.dim == basis.n_constants:
+        return mean_fit(problem, spectra[0], None).coefficients
+    return ridge_fit(problem, basis, spectra, None).coefficients
