@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from specavg._arrays import Array
@@ -17,6 +17,7 @@ from specavg.data._streaming import Stream, is_dask
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._number_of_functions import affordable_basis, rounded
 from specavg.estimators._quadrature import Rule, quadratures
+from specavg.estimators._wrapped_estimator import check_wrapped
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS
@@ -127,6 +128,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
         -------
         self
         """
+        check_wrapped(self.estimator, "Symmetrized", averages=True)
         if not int(self.n_nodes) >= 1:
             raise ValueError(f"n_nodes must be at least 1; got {self.n_nodes!r}")
         if is_dask(X) or isinstance(X, Iterator | str | os.PathLike | Stream):
@@ -134,11 +136,6 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
                 f"Symmetrized fits {type(self.estimator).__name__} on all data at once, and cannot take them in parts; "
                 f"got a {type(X).__name__}. Give an array that fits in memory (a sample of the rows, if need be), or "
                 "fit an InvariantKernelRidge, which takes chunks"
-            )
-        if hasattr(self.estimator, "__sklearn_tags__") and is_classifier(self.estimator):
-            raise ValueError(
-                f"{type(self.estimator).__name__} predicts classes, and averages of labels are no labels. For classes "
-                "put sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
             )
         points, targets = self._points_and_targets(X, y)
         if sample_weight is not None:
