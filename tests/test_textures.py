@@ -688,3 +688,19 @@ def test_names_of_bunge_angles_in_another_order_are_questioned(names):
         warnings.simplefilter("error")
         sa.spaces.rotations_from_bunge(table[wanted])
         sa.spaces.rotations_from_bunge(table.set_axis(["a", "b", "c"], axis=1))
+
+
+@pytest.mark.parametrize("crystal, titles", [("6/mmm", (0, 30)), ("-3m", (0, 30, 60, 90)), ("m-3m", (0, 45, 65))])
+def test_default_sections_are_those_of_the_crystal(crystal, titles):
+    group = groups.crystal_symmetry(crystal)
+    axes = sa.plot.odf_sections(lambda X: np.ones(len(X)), group=group, resolution=2)
+    assert [ax.get_title() for ax in axes] == [f"φ₂ = {angle}°" for angle in titles]
+
+
+def test_orientations_in_the_wrong_place_are_told_where_they_go():
+    X = sa.Rotations().sample(5, random_state=0)
+    for given in (X, Rotation.from_matrix(X.reshape(-1, 3, 3))):
+        with pytest.raises(TypeError, match=r"a picture needs .* pole_figure\(model, \[0, 0, 1\], data=X\)"):
+            sa.plot.pole_figure(given, [0, 0, 1])
+    with pytest.raises(TypeError, match="the orientations come first"):
+        textures.misorientation_angles(CUBIC, X)
