@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -336,3 +336,57 @@ def test_other_kernels_are_refused():
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+WRAPPERS = [sa.Symmetrized, baselines.Augmented, baselines.Canonicalized, baselines.FrameAveraged]
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_what_cannot_be_wrapped_is_refused(wrapper):
+    space, group = sa.Sphere(3), groups.symmetric(3)
+    X = space.sample(20, random_state=0)
+    with pytest.raises(TypeError, match=rf"first argument is the estimator .* Write {wrapper.__name__}\(Random"):
+        wrapper(space, group).fit(X, X[:, 0])
+    for wrong in ("rf", Ridge):
+        with pytest.raises(TypeError, match="must be an object with the methods fit and predict"):
+            wrapper(wrong, space, group).fit(X, X[:, 0])
+
+
+def test_labels_of_classes_are_not_averaged():
+    """Augmented and Canonicalized return labels; means over a frame are none."""
+    space, group = sa.Torus(3), groups.symmetric(3)
+    X = space.sample(60, random_state=0)
+    labels = (X[:, 0] > 0).astype(int)
+    with pytest.raises(ValueError, match=r"LogisticRegression predicts classes.*InvariantFeatures"):
+        baselines.FrameAveraged(LogisticRegression(), space, group).fit(X, labels)
+    for wrapper in (baselines.Augmented, baselines.Canonicalized):
+        found = wrapper(LogisticRegression(), space, group).fit(X, labels).predict(X)
+        assert set(np.unique(found)) <= {0, 1}
+
+
+class Laplace(baselines.Kernel):
+    """A kernel of somebody else: one method."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def function(self, space):
+        return lambda X, Y: np.exp(-np.linalg.norm(X[:, None] - Y, axis=2) / self.scale)
+
+
+def test_a_kernel_needs_one_method():
+    X = sa.Torus(2).sample(30, random_state=0)
+    kernel = Laplace(2.0)
+    model = baselines.KernelRidge(kernel, alpha=1e-3).fit(X, X[:, 0])
+    K = np.exp(-np.linalg.norm(X[:, None] - X, axis=2) / 2)
+    np.testing.assert_allclose(kernel(X), K)
+    np.testing.assert_allclose(model.predict(X), K @ np.linalg.solve(K + 1e-3 * np.eye(30), X[:, 0]))
+
+
+def test_an_average_over_infinitely_many_elements_names_what_ends():
+    space = sa.Sphere(3)
+    model = baselines.GroupAveragedKernelRidge(baselines.SpectralKernel(space), groups.special_orthogonal(3))
+    with pytest.raises(
+        ValueError, match=r"infinitely many elements.*RandomlyAveragedKernelRidge.*InvariantKernelRidge"
+    ):
+        model.fit(space.sample(10, random_state=0), np.arange(10.0))

@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import specavg as sa
 from specavg import groups
@@ -420,6 +421,33 @@ def test_a_function_finer_than_the_data_can_bear_is_said_to_be():
     fine = sa.discover_symmetry(X, np.cos(8 * X[:, 2]) + X[:, 2] ** 5 + 0.05 * rng.normal(size=200), S2, OH)
     assert "finer detail" not in str(coarse)
     assert "finer detail" in str(fine)
+
+
+@pytest.mark.parametrize("noise, spread", [(0.01, 12), (0.1, 12), (0.01, 25)])
+def test_a_group_without_functions_among_those_compared_is_not_excluded(noise, spread):
+    """Cubic crystals with the specimen's mmm have functions from degree 4 on: 4 · (9 + 25 + 49 + 81) = 656 samples."""
+    rng = np.random.default_rng(0)
+    angles = np.array([35.0, 45, 0]) + spread * rng.standard_normal((300, 3))
+    X = Rotation.from_euler("ZXZ", angles, degrees=True).inv().as_matrix()
+    y = (X[:, :, 2] ** 4).sum(axis=1)  # exactly invariant
+    y += noise * y.std() * rng.standard_normal(300)
+    whole = groups.crystal_symmetry("m-3m", specimen="mmm")
+    found = sa.discover_symmetry(X, y, sa.Rotations(), whole)
+    assert np.isnan([found.probability, *(row.probability for row in found.table)]).all()
+    assert "with probability" not in str(found)
+    assert re.search("of order 96, has no function but the constant .*: about 656 samples", str(found))
+    assert found.table[-1].p_value > 0.05  # of all 96 elements
+    circles = sa.plot.lattice(found).collections[0].get_offsets()
+    assert np.isfinite(np.ma.filled(circles, np.nan)).all()  # every class of subgroups is drawn, without a shade
+
+
+def test_a_group_without_functions_among_those_compared_is_excluded_where_finer_ones_do_not_help():
+    """60 samples bear degree 3, where Oh has nothing; on uniform points z is told from finer functions with Oh."""
+    rng = np.random.default_rng(0)
+    X = S2.sample(60, random_state=rng)
+    found = sa.discover_symmetry(X, X[:, 2] + 0.1 * rng.normal(size=60), S2, OH)
+    assert found.group.name == "C4v"
+    assert found.probability > 0.95
 
 
 def test_the_trivial_group_is_found_in_the_trivial_group():

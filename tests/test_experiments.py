@@ -162,6 +162,8 @@ def test_the_verdict_on_the_same_order_follows_the_numbers(spec, krr, holds):
     sweep = fabricated(spec, krr)
     assert error._claim_same_order(sweep).holds is holds
     assert error._claim_any_eta(sweep).holds is (True if holds else None)
+    one = error._claim_same_order(fabricated(spec, krr, sizes=(100,))).verdict
+    assert f"is {spec / krr:.3g} for n = 100: " in one
     assert error._claim_same_order(sweep).verdict.endswith("at every n tried." if holds else "at no n tried.")
 
 
@@ -286,6 +288,7 @@ def test_the_page_is_self_contained_and_says_what_does_not_hold(tmp_path):
     section = Section(Experiment("e", "Title", lambda quick, track: result), result, 1.0)
     text = write_report(tmp_path, [section], False, 1.0, {"a": "1"}).read_text(encoding="utf-8")
     assert "does not hold" in text
+    assert "Claims and questions: 3. Yes: <b class=yes>1</b>. No: <b class=no>2</b>. It depends" in text
     assert "x<sup>2</sup> &lt; 3" in text
     assert not re.search(r"<(img|script|link)\b", text)
     assert not re.search(r"(src|href)=[\"']?(https?:|//|file:)", text)

@@ -586,3 +586,14 @@ def test_what_does_not_fit_in_memory_is_refused_before_it_is_made(group, output,
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6
+
+
+@pytest.mark.parametrize(
+    "equations, entries", [("ijk=ikj", {"d14": 2.0}), ("ijkl=jikl=klij", {"S11": 1.0, "S12": 0.0})]
+)
+def test_entries_with_other_factors_are_told_which(equations, entries):
+    tensors = sa.invariant_tensors(groups.point_group("Td"), equations)
+    with pytest.raises(ValueError, match=r"independent entries .*; got .* factors 2 and 4 of Voigt's notation"):
+        tensors.voigt(**entries)
+    with pytest.raises(ValueError, match=r"got Q11$"):
+        tensors.voigt(Q11=1.0)

@@ -123,8 +123,12 @@ def test_the_dimension_of_a_sphere_is_that_of_the_manifold():
 
 def test_only_the_constant_is_left_warns():
     X = sa.Torus(5).sample(30, 0)
-    with pytest.warns(UserWarning, match="only the constant function is left: max_dim = 3.11"):
+    with pytest.warns(
+        UserWarning, match=r"only the constant .*: max_dim = 3\.11.* Give max_invariant_dim, or more data\.$"
+    ):
         model = sa.SpecAvgRegressor(sa.Torus(5), groups.symmetric(5)).fit(X, X[:, 0])
+    with pytest.warns(UserWarning, match=r"only the constant .*raise it.* Predictions are the mean of y\.$"):
+        sa.SpecAvgRegressor(sa.Torus(5), groups.symmetric(5), max_invariant_dim=2).fit(X, X[:, 0])
     np.testing.assert_allclose(model.predict(X), X[:, 0].mean(), atol=1e-14)
 
 

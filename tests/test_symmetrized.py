@@ -106,6 +106,21 @@ def test_random_nodes_in_high_dimension_state_an_error_that_holds():
     assert model.quadrature_error_ < 0.05
 
 
+def test_values_far_from_random_nodes_are_those_of_the_average():
+    """Of a linear model it is b + mean(w) Σx. Fine functions of S₄₀ are large at e₁ and at (1, ..., 1)."""
+    space, group = sa.Sphere(40), groups.symmetric(40)
+    X = space.sample(400, random_state=0)
+    model = sa.Symmetrized(Ridge(), space, group, n_nodes=4000, max_invariant_dim=100).fit(X, X.sum(axis=1))
+    half = np.repeat([1.0, 0.0], 20)
+    points = np.stack([np.eye(40)[0], half / np.linalg.norm(half), np.full(40, 40**-0.5), *X[:5]])
+    exact = model.estimator_.intercept_ + model.estimator_.coef_.mean() * points.sum(axis=1)
+    np.testing.assert_allclose(model.predict(points), exact, atol=0.02)
+    constant = sa.Symmetrized(Known(lambda X: np.full(len(X), 3.0)), space, group, n_nodes=400, max_invariant_dim=20)
+    np.testing.assert_allclose(constant.fit(X, X[:, 0]).predict(points), 3.0, atol=1e-12)
+    only = sa.Symmetrized(Ridge(), space, group, n_nodes=400, max_invariant_dim=1).fit(X, 2 + X[:, 0])
+    np.testing.assert_allclose(only.predict(points), 2.0, atol=0.05)
+
+
 def test_weights_reach_the_regressor():
     X = SPACE.sample(50, random_state=0)
     y, w = target(X), np.arange(50.0)

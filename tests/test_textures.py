@@ -248,10 +248,45 @@ def test_fractions_of_a_uniform_texture(angle):
     assert textures.volume_fraction(uniform, brass, angle, group=cubic) == pytest.approx(24 * (a - np.sin(a)) / np.pi)
     found = textures.fibre_fraction(uniform, [0, 0, 1], [1, 2, 2], angle, group=cubic)
     assert found == pytest.approx(6 * (1 - np.cos(a)) / 2)
-    with pytest.raises(ValueError, match=r"equivalent orientations are 90° apart, .* at most 45"):
-        textures.volume_fraction(uniform, brass, 46, group=cubic)
-    with pytest.raises(ValueError, match=r"crystal directions are 70.53° apart"):
-        textures.fibre_fraction(uniform, [1, 1, 1], [0, 0, 1], 36, group=cubic)
+
+
+@pytest.mark.parametrize("apart, angle", [(180, 120), (180, 170), (0.5, 15), (20, 15), (20, 40), (100, 90)])
+def test_what_lies_around_two_equivalent_orientations_counts_once(apart, angle):
+    """Two coordinates of a uniform quaternion are uniform in a disc, and near is what is far along one of two axes."""
+    x, half = sa.isometries, np.eye(3) * [-1, -1, 1]
+    group = sa.Group([x.left_right(half, half)])  # turns about x forward and back
+    turn = Rotation.from_euler("x", apart / 2, degrees=True).as_matrix()
+    theta, axes = np.linspace(0, np.pi, 100_001)[:-1], np.deg2rad([apart, -apart]) / 4
+    far = np.cos(np.deg2rad(angle) / 2) / np.abs(np.cos(theta[:, None] - axes)).max(axis=1)
+    found = textures.volume_fraction(lambda X: np.ones(len(X)), turn, angle, group=group)
+    assert found == pytest.approx(np.mean(1 - np.minimum(far, 1) ** 2), rel=2e-3)
+
+
+def test_fractions_with_overlaps_are_those_of_draws():
+    """Volumes of all 96 equivalents of an orientation near a mirror, and of twelve directions near ⟨110⟩."""
+    X = sa.Rotations().sample(100_000, random_state=0)
+    rolled, hexagonal = groups.crystal_symmetry("m-3m", specimen="mmm"), groups.crystal_symmetry("6/mmm")
+    centre = sa.spaces.rotations_from_bunge([[30, 55, 45]], degrees=True)[0]
+
+    def density(X):
+        return 1 + X[:, 8] ** 2 - 1 / 3  # has the symmetry of 6/mmm
+
+    images = np.concatenate([sa.Rotations().act(g, centre.reshape(1, 9)) for g in rolled.elements()])
+    near = ((X @ images.T).max(axis=1) - 1) / 2 >= np.cos(np.deg2rad(15))
+    found = textures.volume_fraction(lambda X: np.ones(len(X)), centre, 15, group=rolled)
+    assert found == pytest.approx(near.mean(), abs=4 * np.sqrt(near.mean() / len(X)))
+    h = np.array([1, 0.577, 0]) / np.hypot(1, 0.577)
+    poles = np.concatenate([sa.Sphere(3).act(g, h[None]) for g in groups.point_group("6/mmm").elements()])
+    near = (X.reshape(-1, 3, 3)[:, :, 2] @ poles.T).max(axis=1) >= np.cos(np.deg2rad(15))
+    found = textures.fibre_fraction(density, h, [0, 0, 1], 15, group=hexagonal)
+    assert found == pytest.approx((near * density(X)).mean(), abs=4 * np.sqrt(near.mean() / len(X)))
+    assert textures.fibre_fraction(density, [0, 0, 1], [0, 0, 1], 100, group=hexagonal) == pytest.approx(1, rel=2e-3)
+    for few in (
+        lambda angle: textures.volume_fraction(density, centre, angle, group=rolled),
+        lambda angle: textures.fibre_fraction(density, h, [0, 0, 1], angle, group=hexagonal),
+    ):
+        with pytest.raises(ValueError, match="no two orientations are further apart than 180"):
+            few(181)
 
 
 def test_lengths_of_specimen_directions_do_not_matter():
@@ -653,3 +688,19 @@ def test_names_of_bunge_angles_in_another_order_are_questioned(names):
         warnings.simplefilter("error")
         sa.spaces.rotations_from_bunge(table[wanted])
         sa.spaces.rotations_from_bunge(table.set_axis(["a", "b", "c"], axis=1))
+
+
+@pytest.mark.parametrize("crystal, titles", [("6/mmm", (0, 30)), ("-3m", (0, 30, 60, 90)), ("m-3m", (0, 45, 65))])
+def test_default_sections_are_those_of_the_crystal(crystal, titles):
+    group = groups.crystal_symmetry(crystal)
+    axes = sa.plot.odf_sections(lambda X: np.ones(len(X)), group=group, resolution=2)
+    assert [ax.get_title() for ax in axes] == [f"φ₂ = {angle}°" for angle in titles]
+
+
+def test_orientations_in_the_wrong_place_are_told_where_they_go():
+    X = sa.Rotations().sample(5, random_state=0)
+    for given in (X, Rotation.from_matrix(X.reshape(-1, 3, 3))):
+        with pytest.raises(TypeError, match=r"a picture needs .* pole_figure\(model, \[0, 0, 1\], data=X\)"):
+            sa.plot.pole_figure(given, [0, 0, 1])
+    with pytest.raises(TypeError, match="the orientations come first"):
+        textures.misorientation_angles(CUBIC, X)

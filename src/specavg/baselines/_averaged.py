@@ -92,6 +92,11 @@ def averaged_kernel(
     closed = kernel.averaged(space, group)
     if closed is not None:
         return closed, 1
+    if not group.is_finite:
+        raise ValueError(
+            f"{group!r} has infinitely many elements, and no sum over them ends: use RandomlyAveragedKernelRidge, "
+            "which takes some at random, or sa.InvariantKernelRidge, which needs the generators only"
+        )
     terms = group.finite_order * n * n
     if terms > max_terms:
         raise CostError(

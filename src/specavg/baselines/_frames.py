@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,6 +137,8 @@ class FrameAveraged(MetaRegressor):
     >>> model.frame_name_
     'cut at each gap'
     """
+
+    _averages: ClassVar[bool] = True
 
     def __init__(
         self,

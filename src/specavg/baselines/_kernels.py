@@ -25,10 +25,20 @@ _LARGEST_EXPONENT = 700.0  # exp of more is infinite in double precision
 class Kernel(BaseEstimator, abc.ABC):
     """A kernel that every isometry leaves alone: K(gx, gy) = K(x, y).
 
-    Parameters are scikit-learn parameters, so that a grid search reaches them as ``kernel__eta`` and the like.
+    Parameters are scikit-learn parameters, so that a grid search reaches them as ``kernel__eta`` and the like. A kernel
+    of your own is a subclass with the method `function(space)`, which gives a function of two sets of points.
 
     Examples
     --------
+    >>> class Laplace(Kernel):
+    ...     def __init__(self, scale=1.0):
+    ...         self.scale = scale
+    ...
+    ...     def function(self, space):  # shorter: on unit vectors
+    ...         return lambda X, Y: np.exp(-np.linalg.norm(X[:, None] - Y, axis=2) / self.scale)
+    >>> Laplace(2.0)([[0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]).round(4)
+    array([[1.    , 0.4931]])
+
     >>> import specavg as sa
     >>> from specavg.baselines import Kernel, VonMisesKernel
     >>> space, g = sa.Torus(2), sa.isometries.permutation([1, 0])
@@ -38,7 +48,7 @@ class Kernel(BaseEstimator, abc.ABC):
     (True, True)
     """
 
-    space: Space | None
+    space: Space | None = None  # that of a kernel which is made for one
 
     def space_of(self, n_features: int) -> Space:
         """The space in use: `space`, or the paper's torus with that many coordinates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
@@ -13,6 +13,7 @@ from specavg.baselines._ridge import KernelRidge, SpaceRegressor, training_data
 from specavg.baselines._spectral import SpectralKernel
 from specavg.data._given_data import given_table
 from specavg.estimators._base import weights_or_ones
+from specavg.estimators._wrapped_estimator import check_wrapped
 from specavg.groups import Group
 from specavg.invariants import default_group
 from specavg.spaces import Space, Torus, default_space
@@ -20,6 +21,8 @@ from specavg.spaces import Space, Torus, default_space
 
 class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     """A regressor made from another one, a space and a group."""
+
+    _averages: ClassVar[bool] = False  # whether predictions are means of those of `estimator`
 
     def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
         self.estimator = estimator
@@ -39,6 +42,8 @@ class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
         -------
         self
         """
+        if self.estimator is not None:
+            check_wrapped(self.estimator, type(self).__name__, averages=self._averages)
         points, targets = training_data(self, given_table(self.space, self.group, X), y)
         self.space_ = default_space(points.shape[1]) if self.space is None else self.space
         self.group_ = default_group(self.space_) if self.group is None else self.group

@@ -123,7 +123,9 @@ class Discovery:
     table : tuple of Candidate
         Everything that was compared.
     probability : float
-        The posterior probability that the function has the symmetry of `group`; NaN where the method gives none.
+        The posterior probability that the function has the symmetry of `group`; NaN where the method gives none, and
+        where a subgroup has no function but the constant among those compared, and finer functions with its symmetry
+        explain y as well: a note then says which, and how many samples would tell.
     explained : float
         The share of the variance of y that the functions compared explain, noise subtracted.
     n_functions : int

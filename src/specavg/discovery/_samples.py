@@ -21,7 +21,7 @@ from specavg.regression._information import Information
 from specavg.spaces import Space
 
 PER_FUNCTION = 4  # samples, at least, for each function that is compared
-_MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate
+MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate
 _READINGS = ("first", "second")  # of the data, for the sums over the functions and for the residuals
 _PIECE = 50_000  # rows whose functions are held at a time: 300 functions of them take 120 MB
 
@@ -81,7 +81,7 @@ class Samples:
     @cached_property
     def compared(self) -> Compared:
         """The first eigenspaces after the constant and finer ones that stand out, as many as the samples can bear."""
-        most = min(_MOST_FUNCTIONS, self.count / PER_FUNCTION)
+        most = min(MOST_FUNCTIONS, self.count / PER_FUNCTION)
         total = next(islice(self.space.eigenspaces(), 1, None)).dim
         if total > most:
             raise ValueError(

@@ -193,9 +193,10 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         """Algorithm 1 from Σ w φ yᵀ in a unit, Σ w and the number of rows."""
         basis, cutoff = self.basis_, self.basis_.cutoff
         if basis.dim == 1:
+            remedy = "" if self._cutoff() is not None else " Give max_invariant_dim, or more data."
+            why = self._only_the_constant()
             warnings.warn(
-                f"only the constant function is left: {self._only_the_constant()}. Predictions are the mean of y. "
-                "Give max_invariant_dim, or more data.",
+                f"only the constant function is left: {why}. Predictions are the mean of y.{remedy}",
                 stacklevel=users_line(),
             )
         self.exponent_, self.D_ = self._exponent(), cutoff.value

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from specavg._arrays import Array
@@ -17,9 +17,15 @@ from specavg.data._streaming import Stream, is_dask
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._number_of_functions import affordable_basis, rounded
 from specavg.estimators._quadrature import Rule, quadratures
+from specavg.estimators._wrapped_estimator import check_wrapped
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
+from specavg.regression._ridge_fit import mean_fit
+from specavg.regression._spectra import spectrum_candidates
+from specavg.regression._spectrum_choice import ridge_fit
 from specavg.spaces import Space
 
 MOST_NODES = 20_000  # nodes at which the inner estimator predicts, at most
@@ -69,8 +75,9 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
     Where the space has a product rule of at most `n_nodes` nodes it is used: exact if h is in the span of the
     functions up to the rule's eigenvalue, so that for a smooth h the error is small and for a forest, which is a
     step function, it decays slowly. Elsewhere (dimension above 8, or many functions) nodes are random and the
-    coefficients are fitted to the predictions at the nodes by least squares, whose error comes only from what
-    the functions cannot express; then `n_nodes` should be several times `basis_.dim`.
+    coefficients are fitted to the predictions at the nodes by ridge regression, with the penalty that predicts nodes
+    best that are left out; then `n_nodes` should be several times `basis_.dim`. `quadrature_error_` is a mean over the
+    space: at single points far from all random nodes, near an axis of a sphere of many dimensions say, it tells little.
 
     Examples
     --------
@@ -121,6 +128,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
         -------
         self
         """
+        check_wrapped(self.estimator, "Symmetrized", averages=True)
         if not int(self.n_nodes) >= 1:
             raise ValueError(f"n_nodes must be at least 1; got {self.n_nodes!r}")
         if is_dask(X) or isinstance(X, Iterator | str | os.PathLike | Stream):
@@ -128,11 +136,6 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
                 f"Symmetrized fits {type(self.estimator).__name__} on all data at once, and cannot take them in parts; "
                 f"got a {type(X).__name__}. Give an array that fits in memory (a sample of the rows, if need be), or "
                 "fit an InvariantKernelRidge, which takes chunks"
-            )
-        if hasattr(self.estimator, "__sklearn_tags__") and is_classifier(self.estimator):
-            raise ValueError(
-                f"{type(self.estimator).__name__} predicts classes, and averages of labels are no labels. For classes "
-                "put sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
             )
         points, targets = self._points_and_targets(X, y)
         if sample_weight is not None:
@@ -150,7 +153,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
         if rule.random:  # the mean of two independent estimates is off by half of their distance
             coefficients, distance = 0.5 * (coefficients + other), 0.5 * distance
         self.coef_ = coefficients.reshape(self.basis_.dim, *targets.shape[1:])
-        self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, least squares"
+        self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, ridge regression"
         self.quadrature_error_ = float(distance)
         return self
 
@@ -188,4 +191,10 @@ def _expansion(basis: InvariantBasis, rule: Rule, model: Any) -> Array:
             f"{len(values)} nodes are too few for {basis.dim} invariant functions: raise n_nodes to several times "
             "as many, or lower the cutoff."
         )
-    return np.asarray(np.linalg.lstsq(basis.evaluate(rule.points), values, rcond=None)[0], dtype=np.float64)
+    # Fine functions of many coordinates are large where no node falls, near an axis say. Without a penalty they fit the
+    # part of the model that is not invariant, by chance, and the error is a thousand times as large there as at nodes.
+    problem = MomentProblem(Moments.of(basis, rule.points, values))
+    spectra = spectrum_candidates(basis, "auto", None, None, few_first=basis.order.logarithmic)
+    if basis.dim == basis.n_constants:
+        return mean_fit(problem, spectra[0], None).coefficients
+    return ridge_fit(problem, basis, spectra, None).coefficients

@@ -79,8 +79,8 @@ def _mean(sweep: task.Sweep) -> np.ndarray:
 def _claim_same_order(sweep: task.Sweep) -> Claim:
     ratio = _spec(sweep, 176) / _krr(sweep)
     same = (ratio < SAME_ORDER) & (ratio > 1 / SAME_ORDER)
-    spread = f"between {ratio.min():.3g} and {ratio.max():.3g}"
     n, holds = sweep.sizes, bool(same.all())
+    spread = f"{ratio[0]:.3g}" if len(n) == 1 else f"between {ratio.min():.3g} and {ratio.max():.3g}"
     some = ", ".join(str(k) for k, s in zip(n, same, strict=True) if s)
     where = "at every n tried" if holds else f"only at n = {some}" if some else "at no n tried"
     return Claim(

@@ -31,9 +31,9 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     count = {state: sum(claim.holds is state for _, claim in claims) for state in (True, False, None)}
     parts = {
         "style": Path(__file__).with_name("report.css").read_text(encoding="utf-8"),
-        "counts": f"{_QUICK * quick}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or are "
-        f"answered yes</b>, <b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what the "
-        "paper leaves open or on the case.",
+        "counts": f"{_QUICK * quick}Claims and questions: {len(claims)}. Yes: <b class=yes>{count[True]}</b>. No: "
+        f"<b class=no>{count[False]}</b>. It depends on what the paper leaves open, or on the case: "
+        f"<b class=open>{count[None]}</b>.",
         "took": _minutes(seconds),
         "glance": "".join(
             f"<tr><td><a href='#{experiment.name}'>{escape(experiment.title)}</a></td>"

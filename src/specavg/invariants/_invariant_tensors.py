@@ -35,6 +35,10 @@ _CUSTOMARY: dict[int, tuple[str, int, str, tuple[slice, ...]]] = {
     4: ("ijkl=jikl=klij", 8, "C", (slice(0, 2), slice(2, 4))),
     6: ("ijklmn=jiklmn=klijmn=klmnij", 48, "C", (slice(0, 2), slice(2, 4), slice(4, 6))),
 }
+_FACTORS = (  # what to do with the entries that textbooks give of tensors which have others
+    ". For d and S entries are those of the tensor too, without the factors 2 and 4 of Voigt's notation: give d14/2, "
+    "S14/2 and S44/4 under the names above"
+)
 
 
 @final
@@ -123,7 +127,10 @@ class InvariantTensors:
     def tensor(self, **entries: float) -> Array:
         """The invariant tensor with these independent entries, one for each of `names`."""  # (d, d, ...)
         if set(entries) != set(self.names):
-            raise ValueError(f"give each of the independent entries {', '.join(self.names)}; got {', '.join(entries)}")
+            raise ValueError(
+                f"give each of the independent entries {', '.join(self.names)}; got {', '.join(entries)}"
+                + (_FACTORS if any(name[:1] in "dS" for name in entries) else "")
+            )
         several = [name for name in self.names if np.ndim(entries[name])]
         if several:
             raise ValueError(
@@ -135,7 +142,8 @@ class InvariantTensors:
     def voigt(self, **entries: float) -> Array:
         """The tensor with these entries as a matrix with Voigt's numbers: 6 × 6 if elastic, 3 × 6 if piezoelectric.
 
-        Without entries: that of each of `tensors`.
+        Without entries: that of each of `tensors`, which are orthonormal under the sum of products of all entries (√2/2
+        for one of two that are equal).
 
         Examples
         --------

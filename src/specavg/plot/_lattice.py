@@ -64,7 +64,8 @@ def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:
     best = np.array([probability[subgroups.class_of == c].max() for c in classes])
     some = np.array([accepted[subgroups.class_of == c].any() for c in classes])
     choice = int(subgroups.class_of[np.argmax(np.where(accepted, subgroups.orders, 0))])
-    panel.scatter(x, y, s=90, c=best, cmap="Greys", vmin=0, vmax=1, edgecolors=INK, linewidths=0.6, zorder=3)
+    shown: Any = {"vmin": 0, "vmax": 1, "plotnonfinite": True}  # without probabilities circles are empty
+    panel.scatter(x, y, s=90, c=best, cmap="Greys", edgecolors=INK, linewidths=0.6, zorder=3, **shown)
     panel.scatter(x[some], y[some], s=150, facecolors="none", edgecolors=COLORS[0], linewidths=1.6, zorder=2)
     panel.scatter(x[choice], y[choice], s=280, facecolors="none", edgecolors=COLORS[0], linewidths=1.6, zorder=2)
     for c in classes:

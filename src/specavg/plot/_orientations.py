@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _UNIT = "multiples of random"  # of a density relative to uniform orientations
+_SECTIONS = (0.0, 45.0, 65.0)  # φ₂ in degrees: cube, Goss and brass; copper; S of rolled cubic metals
+_STEP = 30.0  # degrees between sections of trigonal and hexagonal crystals: half of what a sixfold axis repeats
 _TURNED_ROUND = -1 + 1e-9  # z component of z after a rotation that turns it round, with rounding
 _ROUNDING = 1e-9  # of angles: a sector that begins at 0 is not to begin at its other end
 _DRAWN = 2_001  # orientations drawn from a density: their histogram of 36 bins is right to a tenth of its height
@@ -125,7 +127,7 @@ def inverse_pole_figure(
 
 def odf_sections(
     model: Any,
-    phi2: float | Sequence[float] = (0.0, 45.0, 65.0),
+    phi2: float | Sequence[float] | None = None,
     *,
     group: Group | None = None,
     resolution: int = 45,
@@ -142,8 +144,9 @@ def odf_sections(
     ----------
     model : fitted density or callable
         On `Rotations`.
-    phi2 : float or sequence of float, default (0, 45, 65)
-        In degrees; the default has the ideal orientations of rolled cubic metals.
+    phi2 : float or sequence of float, optional
+        In degrees. Default: 0, 45 and 65, which have the ideal orientations of rolled cubic metals; where the crystal
+        has a threefold or sixfold axis along z, every 30 up to what repeats (0 and 30 for 6/mmm).
     group : Group, optional
         The symmetry of crystal and specimen, where the model does not say it.
     resolution : int, default 45
@@ -163,9 +166,12 @@ def odf_sections(
     >>> axes[1].get_title()
     'φ₂ = 45°'
     """
-    resolution, at = whole_number(resolution, "resolution", 1), np.atleast_1d(np.asarray(phi2, dtype=float)).tolist()
+    resolution = whole_number(resolution, "resolution", 1)
     source = source_of(model, space=Rotations(), group=group)
     crystal, specimen = (_about_z(_matrices(side)) for side in crystal_and_specimen(source.group))
+    if phi2 is None:
+        phi2 = _SECTIONS if crystal[0] % 3 else np.arange(0.0, 360.0 / crystal[0], _STEP).tolist()
+    at = np.atleast_1d(np.asarray(phi2, dtype=float)).tolist()
     widest = 360.0 / (specimen[0] * (2 if len(specimen[1]) else 1))
     deepest = 90.0 if len(crystal[1]) else 180.0
     axes = panels_in_a_row(ax, len(at), (3.1, 3.3), colorbar)

@@ -88,6 +88,11 @@ def _function_of(model: Any) -> tuple[Callable[[Array], Any], str]:
     raise TypeError(
         f"a picture needs an invariant basis, a fitted estimator or a callable; got {type(model).__name__}"
         + (": fit a model to these data first" if isinstance(model, np.ndarray) else "")
+        + (
+            ". Orientations are shown beside a density that is fitted to them: pole_figure(model, [0, 0, 1], data=X)"
+            if hasattr(model, "as_matrix") or np.shape(model)[1:] in ((9,), (3, 3))
+            else ""
+        )
     )
 
 

@@ -21,6 +21,7 @@ from specavg.textures._given_density import group_of, values_of
 
 _LIKE_RADIANS = 1.0  # degrees: fractions are those within 5° to 45°, 0.09 to 0.79 radians
 _FARTHEST = 180.0  # degrees: the angle of no rotation is larger
+_NONE = np.finfo(float).tiny  # a sum of weights that is not divided by
 _A_SERIES = "A plain series (positive=False) may be where there are few data; InvariantDensity(positive=True) is not."
 
 
@@ -33,8 +34,8 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     orientation : array-like of shape (3, 3) or (9,), or a SciPy `Rotation`
         Specimen to crystal coordinates, as `spaces.rotations_from_bunge` makes them.
     angle : float
-        In degrees; at most half the angle between equivalent orientations, 45 for cubic crystals, and 180 where none
-        are. One below 1 is questioned: it looks like radians.
+        In degrees, at most 180. What lies around two equivalent orientations counts once. An angle below 1 is
+        questioned: it looks like radians.
     group : Group, optional
         Which orientations are equivalent: that of the fitted density by default, of a callable none.
 
@@ -53,11 +54,13 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     values = values_of(density, "a volume fraction")
     X = _one_orientation(orientation)
     equivalent = _different(_images(density, group, X).reshape(-1, 3, 3))
-    cosines = np.einsum("nij,ij->n", equivalent, equivalent[0]) / 2 - 0.5
-    _require_apart(cosines[1:], angle, "equivalent orientations")
+    _check_angle(angle)
+
+    def cosines(Y: Array) -> Array:  # of the angles to all that are equivalent
+        return Y @ equivalent.reshape(-1, 9).T / 2 - 0.5
 
     def near(Y: Array) -> Array:
-        return (Y @ equivalent.reshape(-1, 9).T).max(axis=1) / 2 - 0.5 >= np.cos(np.deg2rad(angle))
+        return cosines(Y).max(axis=1) >= np.cos(np.deg2rad(angle))
 
     def mass(degree: int) -> float:
         axes, weights = Sphere(3).quadrature(degree * (degree + 1))
@@ -65,8 +68,9 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
         omega = np.deg2rad(angle) * (t + 1) / 2
         turns = turned(np.repeat(axes, len(t), axis=0), np.tile(omega, len(axes)))
         measure = np.asarray(np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi, dtype=np.float64)
-        around = values((turns @ equivalent[0]).reshape(-1, 9))
-        return len(equivalent) * float(np.outer(weights, measure).ravel() @ around)
+        around = (turns @ equivalent[0]).reshape(-1, 9)
+        own = values(around) * _own_share(cosines(around), 0, angle)
+        return len(equivalent) * float(np.outer(weights, measure).ravel() @ own)
 
     return _share(density, near, mass)
 
@@ -90,8 +94,8 @@ def fibre_fraction(
     specimen : array-like of shape (3,)
         r.
     angle : float
-        In degrees; at most half the angle between equivalent crystal directions, 45 for ⟨100⟩ of cubic crystals. One
-        below 1 is questioned: it looks like radians.
+        In degrees, at most 180. What lies around two equivalent crystal directions counts once. An angle below 1 is
+        questioned: it looks like radians.
     group : Group, optional
         As in `volume_fraction`; of a `crystal_symmetry`, the crystal's part.
 
@@ -114,7 +118,7 @@ def fibre_fraction(
     turns = [np.eye(3)] if group is None else crystal_rotations(group, h)
     orbits = [_different(np.array([A @ v for A in turns])) for v in (h, -h)]
     poles = _different(np.concatenate(orbits))
-    _require_apart(poles[1:] @ poles[0], angle, "equivalent crystal directions")
+    _check_angle(angle)
 
     def near(Y: Array) -> Array:
         return (Y.reshape(-1, 3, 3) @ r @ poles.T).max(axis=1) >= np.cos(np.deg2rad(angle))
@@ -129,7 +133,9 @@ def fibre_fraction(
         for orbit in orbits if len(poles) > len(orbits[0]) else orbits[:1]:  # −h may be equivalent to h
             around = cap.reshape(-1, 3) @ frames(orbit[:1])[0].T  # crystal directions near h
             # The circle X r = h' is that of the transposed rotations Xᵀ h' = r.
-            means = circle_means(lambda Y: values(_transposed(Y)), r, around, 2 * degree + 1).reshape(len(t), -1)
+            means = circle_means(lambda Y: values(_transposed(Y)), r, around, 2 * degree + 1)
+            share = _own_share(around @ poles.T, int(np.argmax(poles @ orbit[0])), angle)
+            means = (means * share).reshape(len(t), -1)
             found += float(len(orbit) * (1 - low) / 4 * w @ means.mean(axis=1))
         return found
 
@@ -166,25 +172,35 @@ def _different(values: Array) -> Array:
     return values[np.sort(first)]
 
 
-def _require_apart(cosines: Array, angle: float, what: str) -> None:
+def _check_angle(angle: float) -> None:
     if not angle > 0:
         raise ValueError(f"angle={angle:g} degrees: the angle around which volume is counted must be positive")
+    if not angle <= _FARTHEST:
+        raise ValueError(f"angle={angle:g} degrees: no two orientations are further apart than {_FARTHEST:g}°")
     if angle < _LIKE_RADIANS:
         warnings.warn(
             f"angle={angle:.4g} is in degrees here, and so small a part of all orientations holds hardly any volume. "
             "Is it in radians? Then pass np.degrees of it.",
             stacklevel=3,
         )
-    if not len(cosines):
-        if not angle <= _FARTHEST:
-            raise ValueError(f"angle={angle:g} degrees: no two orientations are further apart than {_FARTHEST:g}°")
-        return
-    apart = np.rad2deg(np.arccos(np.clip(cosines.max(), -1, 1)))
-    if not angle <= apart / 2 + 1e-9:
-        raise ValueError(
-            f"angle={angle:g} degrees: {what} are {apart:.4g}° apart, so that what lies around them overlaps. Choose "
-            f"an angle of at most {apart / 2:.4g}."
-        )
+
+
+def _own_share(cosines: Array, own: int, angle: float) -> Array:
+    """What of each point belongs to one of several centres, so that shares add up to one: 1 where balls do not overlap.
+
+    A ball's weight falls to zero at its edge, with its slope, so that a rule sees no step where another ball begins.
+
+    Parameters
+    ----------
+    cosines : ndarray of shape (n, centres)
+        Of the angles from points around the centre `own` to all centres.
+    own : int
+    angle : float
+        The radius of the balls, in degrees.
+    """
+    weights = np.maximum(cosines - np.cos(np.deg2rad(angle)), 0.0) ** 2
+    others = weights.sum(axis=1) - weights[:, own]
+    return np.where(others > 0, weights[:, own] / np.maximum(others + weights[:, own], _NONE), 1.0)
 
 
 def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], float]) -> float:
@@ -198,8 +214,8 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
             break
     else:
         warnings.warn(
-            f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density is sharper than "
-            "their nodes are apart.",
+            f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density, or the edge "
+            "where what lies around equivalent ones meets, is sharper than their nodes are apart.",
             stacklevel=3,
         )
     if value > 1 + OFF:

@@ -40,6 +40,8 @@ def misorientation_angles(X: ArrayLike, group: Group, *, pairs: int | None = Non
     >>> misorientation_angles(X, groups.crystal_symmetry("O")).round(9)
     array([10.,  5.])
     """
+    if isinstance(X, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("the orientations come first: misorientation_angles(X, group)")
     matrices = Rotations().check_points(X).reshape(-1, 3, 3)
     if len(matrices) < 2:
         raise ValueError(f"misorientations are between two orientations at least; X has {len(matrices)}")
