@@ -21,7 +21,8 @@ from specavg.data._questioned_columns import (
     names_of_columns,
 )
 from specavg.groups import Group
-from specavg.invariants._acting_group import require_group, require_space
+from specavg.groups._given_generators import not_a_group
+from specavg.invariants._acting_group import not_a_space
 from specavg.spaces import Space
 from specavg.spaces._points import certainly_finite
 
@@ -36,10 +37,10 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     X
         What was given to `fit` or `predict`.
     """
-    if space is not None:
-        require_space(space)
-    if group is not None:
-        require_group(group)
+    if space is not None and not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_space(space)
+    if group is not None and not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     if space is None and not isinstance(X, np.ndarray) and with_matrices(X) is not X:
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
     _check_table(X)

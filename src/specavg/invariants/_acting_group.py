@@ -37,16 +37,9 @@ def default_group(space: Space) -> Group:
     return trivial(space.shape[0])
 
 
-def require_space(space: object) -> None:
-    """Raise `TypeError` where what is given as a space is another thing: the group, say."""
-    if not isinstance(space, Space):
-        raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(space)}")
-
-
-def require_group(group: object) -> None:
-    """Raise `TypeError` where what is given as a group is another thing, with what to write instead."""
-    if not isinstance(group, Group):
-        raise not_a_group(group)
+def not_a_space(given: object) -> TypeError:
+    """The refusal of what is given as a space and is another thing: the group, say."""
+    return TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(given)}")
 
 
 def check_group(space: Space, group: Group) -> Group:
@@ -54,8 +47,10 @@ def check_group(space: Space, group: Group) -> Group:
 
     Factors that a field does not move (None) are filled in.
     """
-    require_space(space)
-    require_group(group)
+    if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_space(space)
+    if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
