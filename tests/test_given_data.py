@@ -45,6 +45,28 @@ def test_extended_precision_is_rounded():
     np.testing.assert_array_equal(model.fit(X.astype(np.longdouble), y.astype(np.longdouble)).coef_, exact)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        sa.InvariantKernelRidge(),
+        sa.EquivariantKernelRidge(output="vector"),
+        sa.SpecAvgRegressor(),
+        sa.InvariantDensity(),
+        sa.Symmetrized(Ridge()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_points_off_the_space_are_named_by_the_row_that_was_given(model, weighted):
+    X = sa.Sphere(3).sample(20, random_state=0)
+    X[5], X[17] = X[6], 1.3 * X[17]  # a copy is merged, and a row of weight zero is left out
+    weights = {"sample_weight": np.where(np.arange(20) == 3, 0.0, 1.0)} if weighted else {}
+    y = np.tile(np.arange(20.0)[:, None], 3) if isinstance(model, sa.EquivariantKernelRidge) else np.arange(20.0)
+    model = clone(model).set_params(space=sa.Sphere(3), group=groups.Group([-np.eye(3)]))
+    with pytest.raises(ValueError, match=r"1 of 20 points are not on Sphere\(3\): row 17 is off by 0.3 "):
+        model.fit(X, y, **weights)
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_scipy_rotations_are_taken_as_their_matrices(model):
     fitted = model.fit(ROTATIONS, VALUES)
