@@ -152,7 +152,8 @@ class Rotations(MatrixSpace):
 
     def _membership_error(self, X: Array) -> Array:
         matrices = X.reshape(-1, 3, 3)
-        return np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
+        error = np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
+        return error / self._membership_unit(X)
 
     @property
     def von_mises(self) -> VonMises:
