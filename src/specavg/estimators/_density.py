@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._messages import whole_number
+from specavg._named_columns import of_arrays
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._questioned_columns import users_line
@@ -401,7 +402,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         space = self.basis_.space
         if self.form_ == "kernels":
             return self.kernels_.sample(space, self._von_mises, n_samples, rng)
-        return rejection_sample(self.density, space, n_samples, rng)
+        return rejection_sample(of_arrays(self.density), space, n_samples, rng)
 
     @property
     def _von_mises(self) -> VonMises:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._html import Records
 from specavg._messages import shown
+from specavg._named_columns import of_arrays
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, Order
 from specavg.isometries import Isometry
@@ -118,13 +119,7 @@ def _outputs(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:
     """What the model says at `points`: predictions, densities or features."""
     for method in ("predict", "score_samples", "transform"):
         if hasattr(model, method):
-            X = points
-            names = getattr(model, "feature_names_in_", None)
-            if names is not None:
-                import pandas as pd
-
-                X = pd.DataFrame(points, columns=names)
-            return np.asarray(getattr(model, method)(X), dtype=np.float64)
+            return np.asarray(of_arrays(getattr(model, method))(points), dtype=np.float64)
     raise TypeError(f"{type(model).__name__} has nothing to predict, transform or score with")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._named_columns import of_arrays
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group
 from specavg.spaces import Space
@@ -80,11 +81,11 @@ def _of_basis(basis: InvariantBasis, group: Group | None, index: int | None) -> 
 
 def _function_of(model: Any) -> tuple[Callable[[Array], Any], str]:
     if hasattr(model, "predict"):
-        return model.predict, "prediction"
+        return of_arrays(model.predict), "prediction"
     if hasattr(model, "score_samples"):
         return density_values(model), "density"
     if callable(model):
-        return model, "value"
+        return of_arrays(model), "value"
     raise TypeError(
         f"a picture needs an invariant basis, a fitted estimator or a callable; got {type(model).__name__}"
         + (": fit a model to these data first" if isinstance(model, np.ndarray) else "")
