@@ -170,7 +170,7 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _take_features(self, stream: Stream) -> None:
         """The number and the names of the columns of a stream."""
-        check_columns(self.space, self.group, stream.n_features)
+        check_columns(self.space, self.group, stream.n_features, stream.selection)
         self.n_features_in_ = stream.n_features
         vars(self).pop("feature_names_in_", None)
         if stream.feature_names is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import prod
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,8 +39,15 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     return B
 
 
-def checked_periods(d: int | None, period: float | ArrayLike) -> Array:
+def checked_periods(d: Any, period: float | ArrayLike) -> Array:
     """The sides of a box, one for each of its dimensions."""  # (d,)
+    if isinstance(d, list | tuple | np.ndarray):
+        raise ValueError(
+            f"Torus takes the number of coordinates first, and got {shown(d)}. If these are periods, write "
+            f"Torus({np.size(d)}, period={shown(d)})"
+        )
+    if d is None and isinstance(period, list | tuple | np.ndarray) and np.ndim(period) == 1:
+        d = len(period)
     if d is None or d < 1 or int(d) != d:
         raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
     try:

@@ -57,7 +57,7 @@ class Torus(Space):
     Parameters
     ----------
     d : int
-        Dimension.
+        Dimension; may be left out where `period` is a sequence.
     period : float or sequence of d floats, default 2.0
         Length of each side; points outside wrap. 2 is the paper's [−1, 1)^d.
     lattice : array-like of shape (d, d), optional
