@@ -103,7 +103,11 @@ def test_the_library_asks_models_with_named_columns_without_a_warning(tmp_path):
     assert asked == sa.invariance_discrepancy(plain, space, group, X)
     assert sa.invariance_discrepancy(model.predict, space, group, X) == asked
     for drawn in (model, model.predict, sa.InvariantDensity(space, max_dim=9).fit(table)):
-        plt.close(sa.plot.torus(drawn).figure)
+        panel = sa.plot.torus(drawn)
+        assert (panel.get_xlabel(), panel.get_ylabel()) == ("phi", "psi")
+        plt.close(panel.figure)
+    assert sa.plot.torus(plain).get_xlabel() == "x₁"
+    plt.close("all")
     np.testing.assert_array_equal(model.gradient(table, return_std=True), plain.gradient(X, return_std=True))
     for settings in ({}, {"max_dim": 9}, {"max_dim": 9, "positive": False}):
         density = sa.InvariantDensity(space, group, **settings).fit(table)

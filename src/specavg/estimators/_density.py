@@ -387,6 +387,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """Independent points from the density, by rejection of uniform ones.
 
+        Periodic coordinates run from −period/2 to period/2, as those of `Torus.sample`: hours of a day come from −12 to
+        12, and ``model.sample(n) % 24`` has them from 0 to 24.
+
         Parameters
         ----------
         n_samples : int, default 1

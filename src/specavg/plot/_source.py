@@ -24,6 +24,7 @@ class Source:
     space: Space
     group: Group
     label: str
+    columns: tuple[str, ...] = ()  # names of the coordinates, where a model knows them
 
 
 def source_of(
@@ -64,7 +65,8 @@ def source_of(
     def values(X: Array) -> Array:
         return _one_output(one_value_each(function(X), X), output)
 
-    return Source(values, space, group or default_group(space), label)
+    columns = tuple(map(str, getattr(owner, "feature_names_in_", ())))
+    return Source(values, space, group or default_group(space), label, columns)
 
 
 def _of_basis(basis: InvariantBasis, group: Group | None, index: int | None) -> Source:
