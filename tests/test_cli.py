@@ -319,6 +319,22 @@ def test_targets_that_move_as_a_vector(here, capsys):
     assert "needs 2 targets; got 1" in err
 
 
+def test_a_density_on_a_box_says_what_it_is_relative_to(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    box = sa.Power(sa.Interval(0, 2), 2)
+    pd.DataFrame(box.sample(100, random_state=0), columns=["a", "b"]).to_csv("points.csv", index=False)
+    code, out, _ = run(capsys, "fit", "points.csv", "--space", "interval:0,2^2", "--max-dim", "6", "-o", "m.specavg")
+    assert code == 0
+    assert "divide by π√((x − low)(high − x)) for each such column" in out
+    # Divided so, the density has the integral one over the box: the middle of cells that are narrow at its ends.
+    theta = (np.arange(200) + 0.5) * np.pi / 200
+    x, dx = 1 - np.cos(theta), np.diff(1 - np.cos(np.arange(201) * np.pi / 200))
+    grid = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+    values = sa.load("m.specavg").density(pd.DataFrame(grid, columns=["a", "b"]))
+    per_unit = values / np.prod(np.pi * np.sqrt(grid * (2 - grid)), axis=1)
+    assert per_unit @ np.outer(dx, dx).ravel() == pytest.approx(1.0, abs=1e-3)
+
+
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("unit", ["degrees", "radians"])
 def test_densities_of_orientations_by_their_angles(here, capsys, monkeypatch, held, unit):

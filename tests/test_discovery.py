@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from itertools import islice
 
@@ -627,6 +628,10 @@ def test_chunks_and_dask_collections_give_what_the_whole_gives():
         differences = [a.probability - b.probability for a, b in zip(found.table, whole.table, strict=True)]
         assert np.abs(differences).max() < 1e-9
         assert found.model.predict(X[:5]).shape == (5,)
+    for found in (whole, parts, lazy):
+        same = pickle.loads(pickle.dumps(found))  # before and after its model was asked for
+        assert same.table == found.table
+        np.testing.assert_array_equal(same.model.predict(X[:5]), found.model.predict(X[:5]))
     with pytest.raises(ValueError, match="read more than once"):
         sa.discover_symmetry(iter(chunks), None, S2, OH)
 

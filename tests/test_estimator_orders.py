@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
 import specavg as sa
-from specavg.invariants import FewCoordinates
+from specavg.invariants import ByDegree, ByType, FewCoordinates
 
 SPACE, GROUP = sa.Torus(2), sa.groups.symmetric(2)
 X = SPACE.sample(60, random_state=0)
@@ -28,6 +30,15 @@ def test_the_basis_is_in_the_order_that_was_given(order):
     expected = sa.invariant_basis(SPACE, GROUP, max_invariant_dim=12, order=order)
     for model in estimators(order):
         assert model.fit(X, Y).basis_ == expected, model
+
+
+@pytest.mark.parametrize("order", [ByType(balanced=True), FewCoordinates(4), FewCoordinates(9), ByDegree()], ids=repr)
+def test_a_model_that_was_given_an_order_is_saved_and_pickled(order, tmp_path):
+    for model in estimators(order):
+        model.fit(X, Y).save(tmp_path / "model.specavg")
+        for same in (sa.load(tmp_path / "model.specavg"), pickle.loads(pickle.dumps(model))):
+            assert same.order == order
+            assert same.basis_ == model.basis_
 
 
 def test_orders_that_a_space_has_not_are_refused_by_estimators():

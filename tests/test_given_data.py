@@ -37,12 +37,84 @@ MODELS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: sa.Torus([24, 360]), r"number of coordinates first.* write Torus\(2, period=\[24, 360\]\)"),
+        (
+            lambda: sa.Interval([0, 0], [1, 2]),
+            r"one interval for each column: Product\(Interval\(0, 1\), Interval\(0, 2\)\)",
+        ),
+        (lambda: sa.Interval([0, 0], [1, 1]), r"the same ends in all columns is Power\(Interval\(0, 1\), 2\)"),
+        (lambda: sa.Interval((0, 1)), r"Interval takes two numbers, low and high; got \(0, 1\) and 1.0"),
+        (
+            lambda: spaces.rotations_from_bunge([[1.0, 2, 3], [4, np.nan, 6]], degrees=True),
+            r"NaN or infinity in 1 of 2 rows \(first: row 1, counted from 0\)",
+        ),
+        (lambda: groups.crystal_symmetry("O", "orthorhombic"), "several point groups.*orthorhombic mmm.*cubic m-3m"),
+        (lambda: SO3.check_isometry(groups.point_group("Ci").generators[0]), r'groups.crystal_symmetry\("m-3m"\)'),
+        (
+            lambda: sa.invariant_basis(
+                sa.Product(sa.Torus(2), sa.Circle(), sa.Sphere(3)),
+                groups.direct_product(groups.symmetric(2), groups.trivial(1)),
+                max_dim=9,
+            ),
+            r"2 parts; .* has 3 factors: give each a part, groups.trivial\(n\) for a factor of n columns that does not",
+        ),
+    ],
+)
+def test_spaces_and_groups_are_refused_with_what_to_write(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_torus_has_as_many_coordinates_as_periods():
+    assert sa.Torus(period=[24, 360]) == sa.Torus(2, period=[24, 360])
+    with pytest.raises(ValueError, match="needs a dimension"):
+        sa.Torus(period=24)
+
+
+def test_names_of_groups_fit_orientations():
+    X = SO3.sample(5, random_state=0)
+    with pytest.raises(TypeError, match=r'or for orientations sa.groups.crystal_symmetry\("m-3m"\)'):
+        sa.InvariantDensity(SO3, "m-3m").fit(X)
+
+
+def test_a_file_with_too_many_columns_is_refused_with_how_to_take_some(tmp_path):
+    frame = pd.DataFrame(np.zeros((9, 4)), columns=["a", "b", "c", "load"])
+    frame.to_parquet(tmp_path / "data.parquet")
+    with pytest.raises(ValueError, match=r"has 2: .*write a file of these .* or let `specavg fit --features` select"):
+        sa.InvariantKernelRidge(sa.Torus(2)).fit(str(tmp_path / "data.parquet"), "load")
+
+
 def test_extended_precision_is_rounded():
     X = sa.Torus(2).sample(40, random_state=0)
     y = np.cos(np.pi * X).sum(axis=1)
     model = sa.InvariantKernelRidge(sa.Torus(2), max_invariant_dim=20)
     exact = clone(model).fit(X, y).coef_
     np.testing.assert_array_equal(model.fit(X.astype(np.longdouble), y.astype(np.longdouble)).coef_, exact)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sa.InvariantKernelRidge(),
+        sa.EquivariantKernelRidge(output="vector"),
+        sa.SpecAvgRegressor(),
+        sa.InvariantDensity(),
+        sa.Symmetrized(Ridge()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_points_off_the_space_are_named_by_the_row_that_was_given(model, weighted):
+    X = sa.Sphere(3).sample(20, random_state=0)
+    X[5], X[17] = X[6], 1.3 * X[17]  # a copy is merged, and a row of weight zero is left out
+    weights = {"sample_weight": np.where(np.arange(20) == 3, 0.0, 1.0)} if weighted else {}
+    y = np.tile(np.arange(20.0)[:, None], 3) if isinstance(model, sa.EquivariantKernelRidge) else np.arange(20.0)
+    model = clone(model).set_params(space=sa.Sphere(3), group=groups.Group([-np.eye(3)]))
+    with pytest.raises(ValueError, match=r"1 of 20 points are not on Sphere\(3\): row 17 is off by 0.3 "):
+        model.fit(X, y, **weights)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

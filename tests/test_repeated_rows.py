@@ -114,6 +114,28 @@ def test_copies_of_observations_change_nothing():
     assert copied.predict(X) == pytest.approx(once.predict(X), rel=1e-8)
 
 
+def test_copies_of_observations_leave_error_bars_as_they_are():
+    # Copies have no noise of their own: what surprises of them is the one noise that they share.
+    rng = np.random.default_rng(0)
+    space = sa.Torus(2, period=[24, 360])
+    X = np.stack([rng.integers(0, 24, 120), rng.uniform(0, 360, 120)], axis=1)
+    y = np.cos(np.pi * X[:, 0] / 12) + np.sin(np.deg2rad(X[:, 1])) + 0.1 * rng.normal(size=120)
+    P = sa.Sphere(3).sample(60, random_state=0)
+    V = P * P[:, 2:] + 0.1 * rng.normal(size=(60, 3))
+    vectors = sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("C2v"), "vector")
+    half = np.r_[np.arange(120), np.arange(0, 120, 2)]
+    for model, points, targets, copies in (
+        (sa.InvariantKernelRidge(space), X, y, np.tile(np.arange(120), 2)),
+        (sa.InvariantKernelRidge(space), X, y, np.tile(np.arange(120), 4)),
+        (sa.InvariantKernelRidge(space), X, y, half),
+        (vectors, P, V, np.tile(np.arange(60), 2)),
+    ):
+        Z = points[:50]
+        once = model.fit(points, targets).predict(Z, return_std=True)[1]
+        copied = model.fit(points[copies], targets[copies]).predict(Z, return_std=True)[1]
+        assert copied.mean() == pytest.approx(once.mean(), rel=0.1)
+
+
 def test_equal_targets_on_one_orbit_count_once():
     label = np.array([0, 0, 0, 1, 1, 2])
     found = Repeats.of(np.array([1.1, 1.1, 1.3, 2.7, 2.7, 0.4])[:, None], label, np.ones(6))

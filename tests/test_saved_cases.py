@@ -1,6 +1,7 @@
 """A model of every registered case is saved, loaded in another process, and predicts the same bits."""
 
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -8,8 +9,10 @@ import warnings
 import numpy as np
 import pytest
 from cases import CASES
+from same_bits import assert_same_bits
 
 import specavg as sa
+from specavg.invariants import ByDegree, ByEigenvalue, ByType, FewCoordinates
 
 _LOAD = """
 import sys
@@ -36,6 +39,8 @@ def equivariant_model(case):
     )
 
 
+SPACES = sorted({case.space for case in CASES}, key=repr)
+ORDERS = (ByEigenvalue(), ByType(), ByType(balanced=True), FewCoordinates(), FewCoordinates(64), ByDegree())
 _GIVEN = {"alpha": 0.1, "spectrum": "heat", "length_scale": 0.1}
 MODELS = {"invariant": invariant_model, "equivariant": equivariant_model}
 
@@ -56,6 +61,7 @@ def loaded(tmp_path_factory):
                 model.fit(X, y if outputs > 1 else y[:, 0])
             model.save(folder / f"{name}{i}.specavg")
             points[f"{name}{i}"], values[f"{name}{i}"] = X, model.predict(X)
+            assert_same_bits(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X), f"{case}, pickled")
     np.savez(folder / "points.npz", **points)
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}  # linear algebra done again would round differently
     subprocess.run([sys.executable, "-c", _LOAD, str(folder)], check=True, env=environment)
@@ -69,6 +75,24 @@ def test_a_saved_model_predicts_the_same_bits(loaded, i, name):
     before, after = (values[f"{name}{i}"] for values in loaded)
     assert before.shape[0] == 7
     np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("space", SPACES, ids=repr)
+def test_models_in_every_order_are_saved_and_pickled(space, tmp_path):
+    X = space.sample(7, random_state=0)
+    taken = []
+    for order in ORDERS:
+        model = sa.InvariantKernelRidge(space, order=order, max_dim=40, **_GIVEN)
+        try:
+            model.fit(X, np.cos(np.arange(7.0)))
+        except ValueError:  # an order that the space has not
+            continue
+        taken.append(order)
+        model.save(tmp_path / "model.specavg")
+        for same in (sa.load(tmp_path / "model.specavg"), pickle.loads(pickle.dumps(model))):
+            assert same.order == order
+            assert_same_bits(same.predict(X), model.predict(X), repr(order))
+    assert len(taken) >= 3  # a lattice has no coordinates to count and no degree
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -3,6 +3,7 @@
 import pickle
 
 import joblib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,6 +90,39 @@ def test_data_frames_in_and_names_checked(name):
     np.testing.assert_allclose(output(model, frame), plain, rtol=1e-11)  # column order changes sums inside regressors
     with pytest.raises(ValueError, match="feature names"):
         output(model, frame.rename(columns={"phi": "chi"}))
+
+
+@pytest.mark.filterwarnings("error:X does not have valid feature names")
+def test_the_library_asks_models_with_named_columns_without_a_warning(tmp_path):
+    space, group = sa.Torus(2), groups.sign_flips(2)
+    table = pd.DataFrame(space.sample(100, random_state=0), columns=["phi", "psi"])
+    X, y = table.to_numpy(), np.cos(np.pi * table["phi"])
+    model = sa.InvariantKernelRidge(space, group, max_dim=30).fit(table, y)
+    plain = clone(model).fit(X, y)
+    asked = sa.invariance_discrepancy(model, space, group, table)
+    assert asked == sa.invariance_discrepancy(plain, space, group, X)
+    assert sa.invariance_discrepancy(model.predict, space, group, X) == asked
+    for drawn in (model, model.predict, sa.InvariantDensity(space, max_dim=9).fit(table)):
+        panel = sa.plot.torus(drawn)
+        assert (panel.get_xlabel(), panel.get_ylabel()) == ("phi", "psi")
+        plt.close(panel.figure)
+    assert sa.plot.torus(plain).get_xlabel() == "x₁"
+    plt.close("all")
+    np.testing.assert_array_equal(model.gradient(table, return_std=True), plain.gradient(X, return_std=True))
+    for settings in ({}, {"max_dim": 9}, {"max_dim": 9, "positive": False}):
+        density = sa.InvariantDensity(space, group, **settings).fit(table)
+        same = clone(density).fit(X)
+        np.testing.assert_array_equal(density.sample(20, random_state=0), same.sample(20, random_state=0))
+    turns = pd.DataFrame(sa.Rotations().sample(50, random_state=0))
+    turns.columns = [f"r{i}" for i in range(9)]
+    texture = sa.InvariantDensity(sa.Rotations(), max_dim=10).fit(turns)
+    assert sa.textures.texture_index(texture) > 1
+    assert sa.textures.volume_fraction(texture, np.eye(3), 12.0) > 0
+    vectors = sa.EquivariantKernelRidge(space, group, "vector", max_dim=30).fit(table, np.sin(np.pi * X))
+    assert sa.invariance_discrepancy(vectors, space, group, table) < 1e-12
+    vectors.gradient(table, return_std=True)
+    vectors.save(tmp_path / "model.specavg")
+    sa.load(tmp_path / "model.specavg")
 
 
 def test_grid_search_shares_each_basis_between_folds_and_grid_points():

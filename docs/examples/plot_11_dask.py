@@ -41,20 +41,17 @@ print(table.npartitions, "partitions;", f"{len(table):,} rows")
 # penalty, the same rows from memory give the same model, to rounding.
 
 
-def named(X):
-    return pd.DataFrame(X, columns=["x", "y", "z"])
-
-
 def report(name, model, X, y):
     start = perf_counter()
     model.fit(X, y)
     seconds = perf_counter() - start
-    error = np.sqrt(np.mean((model.predict(named(data.X)) - data.y) ** 2))
-    change = sa.invariance_discrepancy(lambda X: model.predict(named(X)), data.space, data.group, data.X[:100])
+    error = np.sqrt(np.mean((model.predict(measured) - data.y) ** 2))
+    change = sa.invariance_discrepancy(model, data.space, data.group, data.X[:100])
     print(f"{name:28s} error {error:.4f} GPa   discrepancy {float(change):.1e}   {seconds:.2f} s")
     return model
 
 
+measured = pd.DataFrame(data.X, columns=["x", "y", "z"])
 features, target = table[["x", "y", "z"]], table["modulus"]
 invariant = sa.InvariantKernelRidge(data.space, data.group, max_eigenvalue=20 * 21)
 plain = sa.InvariantKernelRidge(data.space, max_eigenvalue=20 * 21)
@@ -65,7 +62,7 @@ with dask.config.set(scheduler="threads"):
 settings = {name: getattr(invariant.spectrum_, name) for name in ("smoothness", "length_scale")}
 same = clone(invariant).set_params(spectrum=invariant.spectrum_.name, alpha=invariant.alpha_, **settings)
 again = report("with the symmetry, memory", same, local[["x", "y", "z"]], local["modulus"])
-difference = again.predict(named(data.X)) - invariant.predict(named(data.X))
+difference = again.predict(measured) - invariant.predict(measured)
 print(f"largest difference of predictions: {np.abs(difference).max():.1e} GPa")
 
 # %%
@@ -81,7 +78,7 @@ print(f"{type(lazy).__name__} of {lazy.npartitions} partitions, mean {lazy.mean(
 figure, panels = plt.subplots(1, 2, figsize=(10, 3), subplot_kw={"projection": "mollweide"}, layout="constrained")
 for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry", "without"), strict=True):
     sa.plot.sphere(
-        lambda X, model=model: model.predict(named(X)) - truth.predict(X),
+        lambda X, model=model: model.predict(pd.DataFrame(X, columns=list("xyz"))) - truth.predict(X),
         space=data.space,
         group=data.group,
         projection="mollweide",

@@ -151,4 +151,9 @@ def _summary(model: Any, rows: int, output: Path) -> str:
         )
     if hasattr(model, "form_"):
         text += f"\ndensity relative to uniform points, form {model.form_!r}"
+        if "Interval(" in repr(basis.space):  # itself, a factor of it, or its copies
+            text += (
+                "; on an interval, relative to its arcsine measure: divide by π√((x − low)(high − x)) for each "
+                "such column to have it per unit of x"
+            )
     return f"{text}\nsaved to {output}"

@@ -19,6 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from specavg._named_columns import named_like
 from specavg.cli._euler_columns import add_euler_option, angles_option, point_columns, points_from_angles
 from specavg.cli._local_vectors import local_predictions, predicts_local
 from specavg.cli._table_options import separated
@@ -135,7 +136,6 @@ def _write(
     predict = model.predict if hasattr(model, "predict") else model.density
     if not hasattr(model, "predict"):
         names = ["density"]
-    labels = list(getattr(model, "feature_names_in_", features))
     pieces, many = _pieces(table, features)
     done = 0
     with (
@@ -146,7 +146,7 @@ def _write(
             if not len(piece):  # a table with names and no rows
                 continue
             X = points_from_angles(options.euler, piece)
-            X = pd.DataFrame(X, columns=labels) if hasattr(model, "feature_names_in_") else X
+            X = named_like(model, X)
             if local:
                 mean, std = local_predictions(model, piece, X, options.std)
             else:

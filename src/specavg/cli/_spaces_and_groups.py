@@ -196,7 +196,9 @@ def group_of(text: str | None, space: Space) -> Group:
     if name == "crystal_symmetry":
         _expect(text, 1 <= len(values) <= 2 and not settings, "crystal and specimen, as in crystal_symmetry:O,Cinf")
         return groups.crystal_symmetry(*values)
-    _expect(text, ":" in text or not _is_point_group(text), f"point_group:{text}")
+    _expect(
+        text, ":" in text or not _is_point_group(text), f"point_group:{text}, or crystal_symmetry:{text} on rotations"
+    )
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
     if name in ("point_group", "plane_group"):
         return getattr(groups, name)(values[0])

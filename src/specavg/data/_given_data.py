@@ -46,7 +46,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     _check_table(X)
     check_mask(X, "X")
     check_kinds(X)
-    table = X if space is None else space.as_table(X)
+    table = X if space is None else space.as_table(_stacked(X))
     shape = getattr(table, "shape", ())
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
         if space is not None and shape == space.shape and shape[1] != space.n_features and _is_one_point(space, table):
@@ -57,6 +57,16 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         check_columns(space, group, int(shape[1]))
     _check_numbers(table)
     return table
+
+
+def _stacked(X: Any) -> Any:
+    """A list of matrices, or of lists of rows, as one array with three axes and more; anything else as it is."""
+    if not isinstance(X, list | tuple) or not X or hasattr(X[0], "as_matrix"):
+        return X
+    try:
+        return np.asarray(X, dtype=np.float64) if np.ndim(X[0]) > 1 else X
+    except (TypeError, ValueError):  # rows of different lengths, texts: refused below, in their own words
+        return X
 
 
 def _is_one_point(space: Space, matrix: Any) -> bool:

@@ -92,13 +92,15 @@ def check_kinds(X: Any) -> None:
             raise ValueError(f"X holds {what} ({kind}){where}, and points need numbers: convert them, {how}")
 
 
-def check_columns(space: Space | None, group: Group | None, columns: int) -> None:
+def check_columns(
+    space: Space | None, group: Group | None, columns: int, select: str = "Select the columns of the coordinates"
+) -> None:
     """Refuse points with another number of columns than the space has, or than the group needs on a torus."""
     if space is not None and columns != space.n_features:
         shape = f"(n, {space.n_features})"
         if len(space.shape) > 1:
             shape += f" or (n, {', '.join(map(str, space.shape))})"
-        remedy = "Select the columns of the coordinates, or give the space that the data live on."
+        remedy = f"{select}, or give the space that the data live on."
         if isinstance(space, Rotations) and columns in (3, 4):
             remedy = (
                 "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."

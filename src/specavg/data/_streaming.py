@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import Any, TypeVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
@@ -180,6 +180,7 @@ class Stream(abc.ABC):
     n_features: int
     feature_names: list[str] | None
     outputs: tuple[int, ...]
+    selection: ClassVar[str] = "Select the columns of the coordinates"  # where there are others, for messages
 
     @abc.abstractmethod
     def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -278,6 +279,11 @@ class ChunkStream(Stream):
 @final
 class ParquetStream(Stream):
     """A Parquet file, read in batches; `target` names the column or columns of y, `gradient` those of gradients."""
+
+    selection = (
+        "All columns but the target are coordinates. To take some of them, write a file of these and of the target, "
+        "give chunks (X, y), or let `specavg fit --features` select"
+    )
 
     def __init__(self, path: str, target: Any, gradient: Any = None, *, targets: bool) -> None:
         try:

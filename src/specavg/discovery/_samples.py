@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, final
 
@@ -39,7 +39,7 @@ class Samples:
     given : tuple
         What a regressor is fitted to: (X, y) or (X, y, weights), or chunks and None.
     read : callable
-        Gives an iterator of chunks (X, y) or (X, y, weights), checked.
+        Gives an iterator of chunks (X, y) or (X, y, weights), checked. A function that can be pickled.
     """
 
     space: Space
@@ -55,15 +55,13 @@ class Samples:
         if is_dask(X):
             stream = DaskStream(X, y, weights, targets=True)
             given = (X, y, weights)
-            return cls(
-                space, stream.rows, given, lambda: checked_chunks(space, (c[:3] for _, c in stream.placed_chunks()))
-            )
+            return cls(space, stream.rows, given, partial(_partitions, space, stream))
         if y is not None:
             checked = checked_samples(space, X, y, weights)
             pieces = range(0, max(len(checked[1]), 1), _PIECE)
             whole = [tuple(part[i : i + _PIECE] for part in checked) for i in pieces]
             given = checked if column_names(X) is None else (X, y, weights)  # the model keeps the names of a table
-            return cls(space, len(checked[1]), given, lambda: iter(whole))
+            return cls(space, len(checked[1]), given, partial(iter, whole))
         require_no_weights(weights)
         if not isinstance(X, Iterable) or iter(X) is X:
             raise ValueError(
@@ -72,7 +70,7 @@ class Samples:
             )
         chunks: Any = X
         count = sum(len(chunk[1]) for chunk in checked_chunks(space, chunks, ask=True))
-        return cls(space, count, (chunks, None), lambda: checked_chunks(space, chunks))
+        return cls(space, count, (chunks, None), partial(checked_chunks, space, chunks))
 
     def whole(self) -> tuple[Array, ...]:
         """All points, all targets and, where there are any, all weights."""
@@ -99,3 +97,7 @@ class Samples:
             return Information.of(columns, first, again)
         values = [(columns(X), *others) for X, *others in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)
+
+
+def _partitions(space: Space, stream: DaskStream) -> Iterator[tuple[Array, ...]]:
+    return checked_chunks(space, (chunk[:3] for _, chunk in stream.placed_chunks()))

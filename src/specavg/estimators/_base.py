@@ -157,8 +157,9 @@ class InvariantEstimator(Savable, BaseEstimator):
         return pair[0], np.asarray(pair[1], dtype=np.float64)  # extended precision is not summed
 
     def _question(self, points: Array) -> None:
-        """Warn about points in what look like other units, or columns in what looks like another order."""
+        """Refuse points off the space, and warn of what look like other units or columns in another order."""
         space = self._space()
+        space.check_points(points)  # before copies and rows of weight zero are left out: the others have other numbers
         if self.space is None or not question_columns(space, points):  # the default torus is known to wrap
             question_periods(space, points, self.group if isinstance(self.group, Group) else None)
         if hasattr(self, "feature_names_in_"):
@@ -169,7 +170,7 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _take_features(self, stream: Stream) -> None:
         """The number and the names of the columns of a stream."""
-        check_columns(self.space, self.group, stream.n_features)
+        check_columns(self.space, self.group, stream.n_features, stream.selection)
         self.n_features_in_ = stream.n_features
         vars(self).pop("feature_names_in_", None)
         if stream.feature_names is not None:

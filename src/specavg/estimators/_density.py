@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._messages import whole_number
+from specavg._named_columns import of_arrays
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._questioned_columns import users_line
@@ -386,6 +387,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """Independent points from the density, by rejection of uniform ones.
 
+        Periodic coordinates run from −period/2 to period/2, as those of `Torus.sample`: hours of a day come from −12 to
+        12, and ``model.sample(n) % 24`` has them from 0 to 24.
+
         Parameters
         ----------
         n_samples : int, default 1
@@ -401,7 +405,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         space = self.basis_.space
         if self.form_ == "kernels":
             return self.kernels_.sample(space, self._von_mises, n_samples, rng)
-        return rejection_sample(self.density, space, n_samples, rng)
+        return rejection_sample(of_arrays(self.density), space, n_samples, rng)
 
     @property
     def _von_mises(self) -> VonMises:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg._messages import shown
+from specavg._named_columns import of_arrays
 from specavg.functions._few_rows import FEW_ROWS
 from specavg.groups import Group, Representation
 from specavg.invariants._acting_group import check_group, group_order
@@ -105,6 +106,7 @@ def invariance_discrepancy(
     function = predict.predict if hasattr(predict, "predict") else predict
     if not callable(function):
         raise TypeError(f"predict must be a callable or a fitted model; got {shown(predict)}")
+    function = of_arrays(function)
     group = check_group(space, group)
     points = space.check_points(X)
     if not len(points):

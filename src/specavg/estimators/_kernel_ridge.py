@@ -382,7 +382,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         if not return_std:
             return super().gradient(X)
         points = self._points_with_deviations(X)
-        mean = super().gradient(points)
+        mean = super().gradient(X)
         chunks = (  # (m, dim, n_features) to a row for each component
             (rows, np.concatenate(slopes[:, 1:].transpose(0, 2, 1)))
             for rows, slopes in self.basis_.gradients_in_chunks(points)

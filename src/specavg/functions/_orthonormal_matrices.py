@@ -20,7 +20,7 @@ def orthonormality_error(X: Array) -> Array:
 def nearest_orthonormal(X: Array) -> Array:
     """The matrices with orthonormal columns that are nearest to given ones, whose columns are nearly orthonormal.
 
-    Two Newton steps X ↦ X(3I − XᵀX)/2 are enough: they converge quadratically, so that errors of up to 1e-6, which
+    Two Newton steps X ↦ X(3I − XᵀX)/2 are enough: they converge quadratically, so that errors of some 1e-6, which
     spaces accept, become rounding errors. A step commutes with X ↦ A X Bᵀ for orthogonal A and B, so that functions of
     points slightly off the manifold stay invariant.
     """  # (N, n, k) -> (N, n, k)

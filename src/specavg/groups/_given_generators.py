@@ -108,6 +108,7 @@ def not_a_group(group: object) -> TypeError:
         from specavg import groups  # its catalogue is made of this file too
 
         hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
+        hint += f', or for orientations sa.groups.crystal_symmetry("{group}")'
         name, given, *_ = [*re.split(r"[:()]", group), ""]  # symmetric:3, symmetric(3)
         if name in groups.__all__ and (given or name != "point_group"):
             size = next(iter(inspect.signature(getattr(groups, name)).parameters.values())).annotation == "int"

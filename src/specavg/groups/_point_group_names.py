@@ -91,6 +91,18 @@ _SCHOENFLIES = (
     *("D2d", "D3d", "S2", "S3", "S4", "S6", "C3i"),
 )
 
+# What a crystal system or a symmetry of specimens is called, and its Laue class: that of most symmetry.
+_SYSTEMS = {
+    "triclinic": "-1",
+    "monoclinic": "2/m",
+    "orthorhombic": "mmm",
+    "tetragonal": "4/mmm",
+    "trigonal": "-3m",
+    "hexagonal": "6/mmm",
+    "cubic": "m-3m",
+    "axial": "∞/mm",
+}
+
 # Groups with rotations by every angle about z: the turns that lead to their other components.
 _AXIAL_TURNS: dict[str, tuple[Turn, ...]] = {
     "C∞": (),
@@ -161,6 +173,9 @@ def point_group(name: str) -> Group:
         hint = f"Did you mean {', '.join(near)}? " if near else ""
         if matrices := re.fullmatch(r"(S?)O\(?(\d+)\)?", plain, flags=re.IGNORECASE):
             hint = f"It is groups.{'special_' * bool(matrices[1])}orthogonal({matrices[2]}). "
+        if plain.lower() in _SYSTEMS:
+            classes = ", ".join(f"{system} {laue}" for system, laue in _SYSTEMS.items())
+            hint = f"A system has several point groups. The Laue classes of most symmetry are {classes}. "
         raise ValueError(
             f"no point group is called {name!r}. {hint}Known are the Schoenflies names (Cn, Cnv, Cnh, Dn, "
             "Dnh, Dnd, S2n "

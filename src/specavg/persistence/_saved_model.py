@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from specavg._html import Records
 from specavg._messages import shown
+from specavg._named_columns import of_arrays
 from specavg.groups import Group, Representation
-from specavg.invariants import Cutoff
+from specavg.invariants import Cutoff, Order
 from specavg.isometries import Isometry
 from specavg.persistence._bases import Basis, basis_arrays, describe_basis, read_basis
 from specavg.persistence._container import ModelFileError, write_container
@@ -25,7 +26,7 @@ from specavg.spaces import Space
 _MAX_DEPTH = 12  # deepest nesting of lists and records that is read: models have four levels
 _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
 # What a parameter or a fitted attribute may be, described by its arguments.
-_VALUES = Space | Group | Isometry | Representation
+_VALUES = Space | Group | Isometry | Representation | Order
 
 
 def write_model(model: Savable, path: str | os.PathLike[str]) -> None:
@@ -33,7 +34,7 @@ def write_model(model: Savable, path: str | os.PathLike[str]) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(cast(Any, model))
-    writer = _Writer()
+    writer = _Writer(type(model))
     parameters = {
         name: None if name in model.not_saved else value
         for name, value in cast(Any, model).get_params(deep=False).items()
@@ -118,21 +119,16 @@ def _outputs(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:
     """What the model says at `points`: predictions, densities or features."""
     for method in ("predict", "score_samples", "transform"):
         if hasattr(model, method):
-            X = points
-            names = getattr(model, "feature_names_in_", None)
-            if names is not None:
-                import pandas as pd
-
-                X = pd.DataFrame(points, columns=names)
-            return np.asarray(getattr(model, method)(X), dtype=np.float64)
+            return np.asarray(of_arrays(getattr(model, method))(points), dtype=np.float64)
     raise TypeError(f"{type(model).__name__} has nothing to predict, transform or score with")
 
 
 class _Writer:
     """Values to JSON; arrays are set aside under their names."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[Savable]) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
+        self._records = kind.saved_records
 
     def value(self, value: Any, name: str) -> Any:
         if value is None or isinstance(value, bool | str):
@@ -160,7 +156,7 @@ class _Writer:
             return {kind: [self.value(v, f"{name}_{i}") for i, v in enumerate(value)]}
         if isinstance(value, Mapping):
             return {"table": {str(k): self.value(v, f"{name}_{k}") for k, v in value.items()}}
-        if is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, self._records):
             state: Any = value.__getstate__()  # as for pickle: what was to be found later is found now
             content = {f.name: self.value(state[f.name], f"{name}_{f.name}") for f in fields(value)}
             return {"record": type(value).__name__, "fields": content}

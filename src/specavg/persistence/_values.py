@@ -52,8 +52,8 @@ def describe(value: Any) -> Any:
     kind = kind_of(value)
     if kind is None:
         raise DescriptionError(
-            f"{value!r} cannot be described: only the library's own spaces, groups and isometries can be saved. "
-            "Use pickle or joblib for a model on a space of your own."
+            f"{value!r} cannot be described: only the library's own spaces, groups, isometries and orders can be "
+            "saved. Use pickle or joblib for a model with one of your own."
         )
     return {"kind": kind.name, **{name: describe(v) for name, v in kind.arguments(value).items()}}
 

@@ -184,8 +184,9 @@ def torus(
     lengths = np.linalg.norm(frame, axis=1)
     panel.set_aspect("equal" if lattice is not None or lengths.max() < 3 * lengths.min() else "auto")
     if lattice is None:
-        _label_axis(panel.xaxis, period[0], start[0], "x₁")
-        _label_axis(panel.yaxis, period[1], start[1], "x₂")
+        across, up = source.columns if len(source.columns) == 2 else ("x₁", "x₂")
+        _label_axis(panel.xaxis, period[0], start[0], across)
+        _label_axis(panel.yaxis, period[1], start[1], up)
         panel.set(xlim=origin[0] + np.array([0, period[0]]), ylim=origin[1] + np.array([0, period[1]]))
         panel.spines[:].set_visible(False)
     else:

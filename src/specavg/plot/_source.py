@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._named_columns import of_arrays
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group
 from specavg.spaces import Space
@@ -23,6 +24,7 @@ class Source:
     space: Space
     group: Group
     label: str
+    columns: tuple[str, ...] = ()  # names of the coordinates, where a model knows them
 
 
 def source_of(
@@ -63,7 +65,8 @@ def source_of(
     def values(X: Array) -> Array:
         return _one_output(one_value_each(function(X), X), output)
 
-    return Source(values, space, group or default_group(space), label)
+    columns = tuple(map(str, getattr(owner, "feature_names_in_", ())))
+    return Source(values, space, group or default_group(space), label, columns)
 
 
 def _of_basis(basis: InvariantBasis, group: Group | None, index: int | None) -> Source:
@@ -80,11 +83,11 @@ def _of_basis(basis: InvariantBasis, group: Group | None, index: int | None) -> 
 
 def _function_of(model: Any) -> tuple[Callable[[Array], Any], str]:
     if hasattr(model, "predict"):
-        return model.predict, "prediction"
+        return of_arrays(model.predict), "prediction"
     if hasattr(model, "score_samples"):
         return density_values(model), "density"
     if callable(model):
-        return model, "value"
+        return of_arrays(model), "value"
     raise TypeError(
         f"a picture needs an invariant basis, a fitted estimator or a callable; got {type(model).__name__}"
         + (": fit a model to these data first" if isinstance(model, np.ndarray) else "")

@@ -199,11 +199,12 @@ class BlockProblem(VectorProblem):
         self.units = Units.without_shift(
             np.concatenate([*sizes, *([] if lost is None else [lost.within.reshape(-1, 1)])])
         )
-        self.within, self._repeats = 0.0, (0.0, 0)
+        self.within, self._repeats, self.copies = 0.0, (0.0, 0), 1.0
         if lost is not None:
             lost = lost.over(self.units.unit)
             self.within = float(np.sum(lost.within**2))
             self._repeats = float(lost.repeats.squares.sum()), numbers * lost.repeats.freedom
+            self.copies = lost.copies(len(weights))
         self.count = len(weights)
         self._reduced: list[ReducedRows] = []
         self._blocks: list[list[NDArray[np.intp]]] = []
@@ -277,7 +278,8 @@ class BlockPath(VectorPath):
         # A function has the mean square one over all numbers of a point together.
         truncated = left_out_by_truncation(self.scale**2) * self._rows.count / rows / alphas
         surprise = shrunk_surprise(squares, rows, noise / alphas)
-        return Calibration.of(surprise, freedom, truncated, rows, self._rows.dimension, hidden=hidden)
+        p = self._rows
+        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, copies=p.copies, hidden=hidden)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

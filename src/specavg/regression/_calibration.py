@@ -24,7 +24,10 @@ hides: with q of them a new row has (n + q)/(n − q) times the squared error.
 Together: (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²].
 
 Rows on one orbit are one row with all their weight, as on a regular grid under a group. It has the noise variance σ²/k
-with k observations: surprise adds (m − 1)σ²/k, and the p-th function has the variance σ²/nk.
+with k observations: surprise adds (m − 1)σ²/k, and the p-th function has the variance σ²/nk. Copies of an observation
+have no noise of their own. Where rows are c times as many as observations of their own, copies explain a surprise of up
+to c: with c' = min(max(m, 1), c), there are k/c' observations with the noise variance c'σ². Rows of counts may be equal
+by chance, and then m says nothing of copies: what adds less to the function, with c' or without, is added.
 """
 
 from __future__ import annotations
@@ -80,6 +83,7 @@ class Calibration:
         rows: int,
         dimension: int,
         observations: float | None = None,
+        copies: float = 1.0,
         hidden: float = 0.0,
     ) -> Calibration:
         """From what was left out of a chosen fit.
@@ -98,14 +102,21 @@ class Calibration:
             d, of the space.
         observations : float, optional
             How many there were before those of one orbit were made one row.
+        copies : float, default 1
+            c: so many times more rows were given than are observations of their own.
         hidden : float, default 0
             What functions that stand out had to exceed, summed over them: squares of coefficients over σ²/n.
         """
         chosen = (rows + CHOSEN) / max(rows - CHOSEN, 1.0)
-        each = max((observations or rows) / rows, 1.0)  # a row has the noise variance σ²/each
         roughness = max(ROUGHNESS, dimension / (2 * _DERIVATIVES))
-        rough = np.maximum(truncated, roughness * freedom / (rows * each)) + hidden / (rows * each)
-        return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) / each + np.minimum(rough, 1.0)))
+
+        def added(copied: Array | float) -> Array:
+            each = np.maximum((observations or rows) / (rows * copied), 1.0)  # a row has the noise copied · σ²/each
+            rough = np.maximum(copied * truncated, roughness * freedom / (rows * each)) + hidden / (rows * each)
+            return np.maximum(surprise / copied - 1.0, 0.0) / each + np.minimum(rough, 1.0)
+
+        share = added(1.0) if copies <= 1 else np.minimum(added(1.0), added(np.clip(surprise, 1.0, copies)))
+        return cls(chosen * surprise, chosen * share)
 
 
 def shrunk_surprise(squares: Array, rows: int, variance: Array | float = 1.0) -> Array:

@@ -175,6 +175,7 @@ class FeatureProblem(Problem):
             freedom = self.weight * (1 - self.count / lost.rows)
             self.shared = SharedOrbits(lost.rows, self.count, float(np.sqrt(np.mean(apart / freedom / total))))
         self._lost = lost  # in `units`
+        self.copies = lost.copies(self.count)
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
         self._held = (features, means, w) if few else None
         # The best of the last few spectra is asked for again.
@@ -282,7 +283,7 @@ class FeaturePath(DecomposedPath):
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
         truncated, rows, p = left_out_by_truncation(self.scale**2) / alphas, self.left_out.rows.count, self._features
         surprise = shrunk_surprise(squares, rows, noise / alphas)
-        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, p.weight, hidden)
+        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, p.weight, p.copies, hidden)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         named = standing_out(self, self.left_out, alpha)

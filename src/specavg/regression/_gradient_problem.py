@@ -140,4 +140,4 @@ class GradientPath(DecomposedPath):
         worth = float(edge @ told / np.maximum(edge.sum(), np.finfo(float).tiny))
         truncated, rows = left_out_by_truncation(self.scale**2) / alphas, problem.numbers
         surprise = shrunk_surprise(self._left_out.surprise(alphas), rows, self.noise_variance(alpha) / alphas)
-        return Calibration.of(surprise, freedom, truncated, rows, problem.dimension, worth, hidden)
+        return Calibration.of(surprise, freedom, truncated, rows, problem.dimension, worth, hidden=hidden)

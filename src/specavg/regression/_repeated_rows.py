@@ -81,6 +81,10 @@ class Averaged:
     repeats: Repeats
     units: Units
 
+    def copies(self, points: int) -> float:
+        """How many times as many rows there were as are observations of their own; `points` are left."""
+        return self.rows / (points + self.repeats.freedom)
+
     def over(self, unit: Array) -> Averaged:
         """Of targets that were divided by `unit`."""  # (q,) or (1,)
         repeats = replace(self.repeats, differences=self.repeats.differences / unit)

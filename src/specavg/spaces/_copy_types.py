@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import comb, inf
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from specavg.spaces._eigenspace import Eigenspace
 
@@ -186,6 +186,9 @@ class OneType(tuple[CopyType]):
     def __new__(cls, chosen: CopyType) -> OneType:
         """The type with these eigenspaces of one copy."""
         return super().__new__(cls, (chosen,))
+
+    def __getnewargs__(self) -> Any:  # what pickle calls __new__ with
+        return (self[0],)
 
     @property
     def palette(self) -> tuple[Eigenspace, ...]:

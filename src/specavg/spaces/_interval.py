@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array, with_fractions
-from specavg._messages import whole_number
+from specavg._messages import shown, whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
@@ -50,6 +50,8 @@ class Interval(Space):
     """
 
     def __init__(self, low: float | str = -1.0, high: float | str = 1.0) -> None:
+        if np.ndim(low) or np.ndim(high):
+            raise ValueError(_one_for_each_column(low, high))
         low, high = float(with_fractions(low)), float(with_fractions(high))
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ValueError(f"Interval needs finite ends low < high; got {low!r} and {high!r}")
@@ -148,3 +150,15 @@ class Interval(Space):
         nodes = int(np.sqrt(max_eigenvalue) * (1 + 1e-9)) + 1  # exact up to degree 2·nodes − 1
         angle = np.pi * (np.arange(nodes) + 0.5) / nodes
         return (self._centre + self._half * np.cos(angle))[:, None], np.full(nodes, 1.0 / nodes)
+
+
+def _one_for_each_column(low: Any, high: Any) -> str:
+    """The message about ends of several intervals."""
+    message = "Interval takes two numbers, low and high"
+    if np.ndim(low) != 1 or np.shape(low) != np.shape(high):
+        return f"{message}; got {shown(low)} and {shown(high)}"
+    ends = zip(np.asarray(low).tolist(), np.asarray(high).tolist(), strict=True)
+    each = [f"Interval({a}, {b})" for a, b in ends]
+    if len(set(each)) == 1:
+        return f"{message}, for one column. A box with the same ends in all columns is Power({each[0]}, {len(each)})"
+    return f"{message}, for one column. A box has one interval for each column: Product({', '.join(each)})"

@@ -38,6 +38,11 @@ class MatrixSpace(Space):
         left, right = (self.one_sided_representations(g, eigenspace, side) for side in (0, 1))
         return list(zip(left, right, strict=True))
 
+    def _membership_unit(self, point: Array) -> float:
+        # Files have six decimals: entries are off by 5e-7, columns of n entries by √n as much, and their products by
+        # twice that. This is the tolerance, 1e-6, in this unit; `nearest_orthonormal` makes rounding errors of it.
+        return float(self.shape[0]) ** 0.5
+
     def check_isometry(self, g: Isometry) -> LeftRight:
         n, k = self.shape
         if isinstance(g, SignedPermutation | Orthogonal):

@@ -168,7 +168,10 @@ class Product(Space):
                 f"group {self._for_a_group(g)}. To exchange equal factors, use Power."
             )
         if g.size != len(self._factors):
-            raise ValueError(f"{g!r} has {g.size} parts; {self!r} has {len(self._factors)} factors")
+            raise ValueError(
+                f"{g!r} has {g.size} parts; {self!r} has {len(self._factors)} factors: give each a part, "
+                "groups.trivial(n) for a factor of n columns that does not move"
+            )
         return Factors(tuple(M.check_isometry(part) for M, part in zip(self._factors, g.parts, strict=True)))
 
     def _for_a_group(self, g: Isometry) -> str:

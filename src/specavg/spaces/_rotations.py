@@ -108,7 +108,8 @@ class Rotations(MatrixSpace):
         if improper[0] != improper[1]:
             raise ValueError(
                 f"{g!r} maps rotations to reflections: det A · det B = −1. Use proper factors, or two "
-                "improper ones; for an improper point group, its rotations only (or −A in place of A)."
+                "improper ones; for an improper point group, its rotations only (or −A in place of A). For "
+                'orientations of crystals write groups.crystal_symmetry("m-3m"), which takes the rotations alone.'
             )
         if improper[0]:  # A X Bᵀ = (−A) X (−B)ᵀ
             return LeftRight(orthogonal(-g.left.matrix), orthogonal(-g.right.matrix))
@@ -152,7 +153,8 @@ class Rotations(MatrixSpace):
 
     def _membership_error(self, X: Array) -> Array:
         matrices = X.reshape(-1, 3, 3)
-        return np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
+        error = np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
+        return error / self._membership_unit(X)
 
     @property
     def von_mises(self) -> VonMises:
@@ -297,8 +299,12 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> Array:
     _question_names(getattr(angles, "columns", ()))
     if euler.ndim != 2 or euler.shape[1] != 3:
         raise ValueError(f"Bunge angles have shape (n, 3): φ₁, Φ, φ₂ in each row; got {euler.shape}")
-    if not np.isfinite(euler).all():
-        raise ValueError("Bunge angles have NaN or infinity")
+    bad = np.asarray(~np.isfinite(euler).all(axis=1))
+    if bad.any():
+        raise ValueError(
+            f"Bunge angles have NaN or infinity in {int(bad.sum())} of {len(euler)} rows (first: row "
+            f"{int(bad.argmax())}, counted from 0). Leave these rows out, of the angles and of y"
+        )
     _question_bunge(euler[_is_measured(euler, 180.0 if degrees else np.pi)], degrees)
     first, middle, last = (np.deg2rad(euler) if degrees else euler).T
     tilt = np.zeros((len(euler), 3, 3))

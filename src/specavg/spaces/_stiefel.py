@@ -229,7 +229,7 @@ class Stiefel(MatrixSpace):
     # --- points ------------------------------------------------------------------------------------
 
     def _membership_error(self, X: Array) -> Array:
-        return orthonormality_error(X.reshape(-1, self._n, self._k))
+        return orthonormality_error(X.reshape(-1, self._n, self._k)) / self._membership_unit(X)
 
     def sample(self, n: int, random_state: Any = None) -> Array:
         n = whole_number(n, "n", 0)

@@ -57,7 +57,7 @@ class Torus(Space):
     Parameters
     ----------
     d : int
-        Dimension.
+        Dimension; may be left out where `period` is a sequence.
     period : float or sequence of d floats, default 2.0
         Length of each side; points outside wrap. 2 is the paper's [−1, 1)^d.
     lattice : array-like of shape (d, d), optional
@@ -429,8 +429,15 @@ class Torus(Space):
         )
 
 
-def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
+def _checked_periods(d: Any, period: float | ArrayLike) -> Array:
     """The sides of a box, one for each of its dimensions."""  # (d,)
+    if isinstance(d, list | tuple | np.ndarray):
+        raise ValueError(
+            f"Torus takes the number of coordinates first, and got {shown(d)}. If these are periods, write "
+            f"Torus({np.size(d)}, period={shown(d)})"
+        )
+    if d is None and isinstance(period, list | tuple | np.ndarray) and np.ndim(period) == 1:
+        d = len(period)
     if d is None or d < 1 or int(d) != d:
         raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._named_columns import of_arrays
 from specavg.groups import Group
 from specavg.spaces import Rotations
 
@@ -19,9 +20,12 @@ def density_values(density: Any) -> Callable[[Array], Any]:
     """
     values = getattr(density, "density", None)
     if callable(values):
-        return values
+        return of_arrays(values)
     logarithms = getattr(density, "score_samples", None)
-    return density if logarithms is None else lambda X: np.exp(logarithms(X))
+    if logarithms is None:
+        return of_arrays(density)
+    of_points = of_arrays(logarithms)
+    return lambda X: np.exp(of_points(X))
 
 
 def one_value_each(values: Any, points: Array) -> Array:
