@@ -101,7 +101,6 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
         one.calc = SinglePointCalculator(one, energy=e, forces=f)
         one.set_constraint(FixAtoms([0]))  # the forces are those of physics, not those after constraints
     np.testing.assert_array_equal(fitted(atoms).predict(R), fitted(R, E, F).predict(R))
-    np.testing.assert_array_equal(fitted(atoms, E).predict(R), fitted(R, E).predict(R))  # what is given counts
     for one, e in zip(atoms[:5], E, strict=False):
         one.calc = SinglePointCalculator(one, energy=e)
     missing = F.copy()
@@ -112,6 +111,29 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
         fitted(atoms)
     with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, forces, or Atoms"):
         fitted(R)
+
+
+def test_forces_that_atoms_carry_are_used_with_shifted_energies_and_missed_with_others():
+    ase = pytest.importorskip("ase")
+    from ase.calculators.singlepoint import SinglePointCalculator
+
+    R, E, F = water(20, 3)
+    atoms = [ase.Atoms("OHH", r) for r in R]
+    for one, e, f in zip(atoms, E, F, strict=True):
+        one.calc = SinglePointCalculator(one, energy=e, forces=f)
+    shifted = E - 100.0  # a reference energy was subtracted
+    np.testing.assert_allclose(fitted(atoms, shifted).predict(R), fitted(R, shifted, F).predict(R), rtol=1e-12)
+    assert np.isfinite(fitted(atoms, shifted).force_error_)
+    not_by_a_constant = r"the Atoms hold forces, which are not used: .* by -[\d.]+ to -[\d.]+, and not by a constant"
+    with pytest.warns(UserWarning, match=not_by_a_constant):
+        other_unit = fitted(atoms, E / 27.2)
+    np.testing.assert_array_equal(other_unit.predict(R), fitted(R, E / 27.2).predict(R))
+    own = [one.get_forces() / 27.2 for one in atoms]  # what is given counts
+    np.testing.assert_array_equal(fitted(atoms, E / 27.2, own).predict(R), fitted(R, E / 27.2, F / 27.2).predict(R))
+    for one, f in zip(atoms, F, strict=True):
+        one.calc = SinglePointCalculator(one, forces=f)
+    with pytest.warns(UserWarning, match=r"they hold no energies that would tell.* pass forces="):
+        fitted(atoms, E)
 
 
 def test_molecules_of_ase_may_have_forces_alone():

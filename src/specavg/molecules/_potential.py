@@ -150,7 +150,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         E : array-like of shape (n,), optional
             Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With forces alone,
             ``fit(R, None, forces)`` or held by calculators without energies, the mean energy of the geometries is set
-            to zero: forces leave it open.
+            to zero: forces leave it open. With energies that differ from those held by a constant, such as
+            ``E - E.mean()``, the forces held are used; with others, in another unit or of another method, they are not,
+            and a warning says so.
         forces : array-like of shape (n, N, 3), optional
             Minus the gradients; NaN for all atoms of a geometry whose forces are missing. Gradients given by mistake
             are noticed, and refused; other units, atoms in another order and turned axes are warned of.
