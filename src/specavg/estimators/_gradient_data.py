@@ -204,6 +204,8 @@ class RatioSearch:
         A short-list; all of them where nothing can be left out.
     score : float
         The best score with the guess; infinite where nothing can be left out.
+    to_rounding : bool
+        Whether what is left out is predicted to rounding: then there is no noise whose ratio could be found.
     """
 
     problem: Callable[[float], Problem]
@@ -211,21 +213,22 @@ class RatioSearch:
     levels: Levels
     candidates: list[Spectrum]
     score: float
+    to_rounding: bool
 
     @classmethod
     def of(
         cls, problem: Callable[[float], Problem], guess: float, levels: Levels, spectra: list[Spectrum], a: float | None
     ) -> RatioSearch:
         """A search with the penalty `a`; None where it is chosen."""
-        first, score = problem(guess), np.inf
+        first = problem(guess)
         if len(first.mean_features) and first.count > 1:
-            spectra, score = shortlist(first, levels, spectra, a, _limits.SHORTLIST)
-        return cls(problem, guess, levels, spectra, score)
+            return cls(problem, guess, levels, *shortlist(first, levels, spectra, a, _limits.SHORTLIST))
+        return cls(problem, guess, levels, spectra, np.inf, to_rounding=False)
 
     def best(self, alpha: float | None) -> RatioChoice:
-        """The ratio that makes most likely what was left out; the guess where nothing can be left out."""
-        if self.score == np.inf:
-            return RatioChoice(np.inf, self.candidates, self.guess)
+        """The ratio that makes most likely what was left out; the guess where nothing can be told."""
+        if self.to_rounding or self.score == np.inf:
+            return RatioChoice(self.score, self.candidates, self.guess)
         ratios = self.guess * RATIOS
         densities = [best_density(self.problem(float(r)), self.levels, self.candidates, alpha) for r in ratios]
         return RatioChoice(min(densities), self.candidates, float(ratios[int(np.argmin(densities))]))

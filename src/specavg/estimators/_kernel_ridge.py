@@ -232,12 +232,17 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
                 guess = noise_ratio_of_rows(values.targets, slopes.targets)
                 problem = partial(GradientProblem, values, slopes)
                 searches.append((basis, RatioSearch.of(problem, guess, basis, self._candidates(basis), alpha)))
+                if searches[-1][1].to_rounding:  # no other basis can do better
+                    searches = searches[-1:]
+                    break
             bound = min(search.score for _, search in searches) + _limits.BEHIND
             found = [(basis, search.best(alpha)) for basis, search in searches if search.score <= bound]
             basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
             self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             fit = self._solved(data.problem(basis, ratio), candidates, alpha)
-            self._keep(fit.of_weights(unit), (), len(data.points))
+            self._keep(fit.of_weights(unit), (), None)
+            rows = data.rows(self._space().dim)
+            self._question_error(data.points, data.targets, len(data.points), rows, gradient=data.gradients)
             self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
             return self
 
