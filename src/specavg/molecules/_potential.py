@@ -16,7 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.molecules import _questions as ask
-from specavg.molecules._choice_of_model import MOST_WITH_ERROR_BARS, best_fit, contradiction, prior_deviations
+from specavg.molecules._choice_of_model import (
+    MOST_WITH_ERROR_BARS,
+    best_fit,
+    contradiction,
+    prior_deviations,
+    require_room,
+)
 from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
@@ -367,6 +373,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     def _terms_for(self, n: int, with_forces: bool, classes: tuple[tuple[int, ...], ...]) -> MoleculeTerms:
         """What was asked for, or the largest of a sequence that data and time allow."""
         N = len(self.symbols)
+        rows = n * (1 if not with_forces else max(2, 3 * N - 5))
         if self.degree is not None:
             table: Any = self.degree if isinstance(self.degree, dict) else {N: self.degree}
             parts = [part for pair in table.items() for part in pair]
@@ -376,9 +383,11 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
                     "degree must be at least 1, for two atoms or more, and a whole number, as in 4 or {2: 6, 3: 4}; "
                     f"got {self.degree!r}"
                 )
-            return _cached_terms(N, classes, MoleculeTerms.of(N, classes, table).degrees)
+            terms = MoleculeTerms.of(N, classes, table)
+            least, products = terms.fewest_functions, f"{terms.most_products} products of distances of {N} atoms"
+            require_room(rows, least, f"{least} functions at least, of {products},")
+            return _cached_terms(N, classes, terms.degrees)
         few = N >= _FEW_ATOMS
-        rows = n * (1 if not with_forces else max(2, 3 * N - 5))
         best, d = None, 0
         while True:
             d += 1
