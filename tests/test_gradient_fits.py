@@ -226,6 +226,24 @@ def test_a_gradient_that_contradicts_the_values_is_noticed(factor, word):
     assert said == [] if word is None else any(word in text for text in said)
 
 
+def test_gradients_in_another_order_or_frame_are_told_what_they_may_be():
+    X = sa.Torus(2).sample(60, random_state=0)
+    y, G = on_torus(X), torus_gradient(X)
+    with pytest.warns(UserWarning, match=r"one of the two is wrong. Are its rows and columns in the order of X\?"):
+        sa.InvariantKernelRidge(sa.Torus(2), max_dim=150).fit(
+            X, y, gradient=G[np.random.default_rng(0).permutation(60)]
+        )
+    cell = np.array([[3.0, 0.0], [1.0, 4.0]])
+    space, Z = sa.Torus(lattice=cell), sa.Torus(lattice=cell).sample(60, random_state=0)
+    y, G = np.cos(2 * np.pi * Z).sum(axis=1), -2 * np.pi * np.sin(2 * np.pi * Z)  # by fractional coordinates
+    cartesian = G @ np.linalg.inv(cell).T
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian @ cell.T)
+    with pytest.warns(UserWarning, match=r"X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T"):
+        sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian)
+
+
 @pytest.mark.parametrize("right", [True, False])
 def test_a_wrong_group_is_doubted_where_gradients_are_given_too(right):
     X, rng = sa.Torus(2).sample(60, random_state=0), np.random.default_rng(0)

@@ -145,6 +145,16 @@ def test_a_far_geometry_has_an_energy(model):
         assert np.isfinite(model.forces(far)).all()
 
 
+def test_distances_far_below_a_wide_scan_are_questioned():
+    R = np.linspace(0.8, 8.0, 60)[:, None, None] * np.array([[0.0, 0, 0], [0, 0, 1.0]])
+    model = InvariantPotential(["N", "N"]).fit(R, (1 - np.exp(1.4 * (1.1 - R[:, 1, 2]))) ** 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(R[:1] * 0.6)
+    with pytest.warns(UserWarning, match="its atoms 0 and 1 are 0.1 apart, and such atoms are 0.8 to 8 apart there"):
+        model.predict(R[:1] / 8)
+
+
 def test_the_functions_are_those_of_an_invariant_basis_of_a_box():
     from specavg import groups
 

@@ -255,7 +255,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
             model: Any = clone(self)
             alone = model.fit(data.points[both], data.targets[both], unit * data.weights[both])
-        data.warn_of_contradiction(alone.gradient(data.points))
+        data.warn_of_contradiction(alone.gradient(data.points), self._space())
 
     @needs_cutoff
     def partial_fit(
@@ -292,7 +292,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         some = moments.first(min(_limits.SEARCH_ROWS, self.basis_.dim))
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
             alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
-            warn_of_contradicting_moments(some, alone.coefficients[:, 0])
+            warn_of_contradicting_moments(some, alone.coefficients[:, 0], self._space())
         problem, guess = partial(MomentProblem, some), noise_ratio_of_moments(moments)
         _, candidates, ratio = RatioSearch.of(problem, guess, self.basis_, candidates, alpha).best(alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)

@@ -44,7 +44,9 @@ _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
 _PAIRS = {2: 4}  # degrees of the fit that says whether like atoms change places: some milliseconds for ten atoms
 _PRODUCTS_TOLD_APART = 5000  # of three distances, by which equal geometries are found: twelve atoms, some 50 ms
-_OUTSIDE = 1.0  # widths of the range of a distance in the data, beyond which predictions are questioned
+# Widths of the range of a distance in the data, beyond which predictions are questioned; and part of the smallest,
+# below which they are in any case: below a range from 0.8 to 8 Å there is no room for its width.
+_OUTSIDE, _CLOSER = 1.0, 0.5
 
 
 class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
@@ -82,7 +84,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         The median distance of each kind of pair.
     ranges_ : ndarray of shape (2, n_pairs)
         The smallest and largest distance of each kind of pair. Predictions are questioned where a distance lies outside
-        by more than the width of its range.
+        by more than the width of its range, or is less than half of the smallest.
 
     Notes
     -----
@@ -335,7 +337,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """What is to be said where a distance is far outside of the data: polynomials go astray there."""
         low, high = self.ranges_
         width = _OUTSIDE * (high - low)
-        near, far = low - width - pairs.r.min(axis=0), pairs.r.max(axis=0) - high - width
+        bottom = np.maximum(low - width, _CLOSER * low)
+        near, far = bottom - pairs.r.min(axis=0), pairs.r.max(axis=0) - high - width
         pair = int(np.maximum(near, far).argmax())
         if max(near[pair], far[pair]) <= 0:
             return None
