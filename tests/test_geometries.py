@@ -180,6 +180,17 @@ def test_a_truth_value_is_no_degree(degree):
         InvariantPotential(SYMBOLS, degree=degree).fit(*water(20, 3))
 
 
+def test_energies_may_be_a_column_and_pieces_and_paths_say_what_to_do(tmp_path):
+    R, E, F = water(20, 3)
+    np.testing.assert_array_equal(fitted(R, E[:, None], F).predict(R), fitted(R, E, F).predict(R))
+    for pieces in ([R, R], [R, R[:5]]):
+        with pytest.raises(ValueError, match=r"R is a list of 2 pieces: join them with np\.concatenate"):
+            fitted(pieces, E)
+    for path in ("water.xyz", tmp_path / "water.xyz"):
+        with pytest.raises(ValueError, match=r"R is the path .*water.xyz', .* ase\.io\.read\(path, ':'\)"):
+            fitted(path)
+
+
 def test_forces_may_be_missing():
     R, E, F = water(40, 4)
     new = water(50, 5)
@@ -288,3 +299,10 @@ def test_the_calculator_has_the_energy_that_forces_belong_to(model):
     atoms = build.Atoms("OH2", positions=WATER)
     atoms.calc = model.calculator()
     assert atoms.get_potential_energy(force_consistent=True) == atoms.get_potential_energy()
+
+
+def test_units_of_a_calculator_need_no_names(model):
+    ase = pytest.importorskip("ase")
+    named, plain = model.calculator(energy_unit=27.2, length_unit=0.529), model.calculator(27.2, 0.529)
+    first, second = (ase.Atoms("OHH", 0.529 * WATER, calculator=one).get_potential_energy() for one in (named, plain))
+    assert first == second == pytest.approx(27.2 * model.predict(WATER[None])[0])

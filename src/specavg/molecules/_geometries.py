@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,15 @@ def _real(name: str, values: Any) -> Array:
 def positions_of(R: Any, labels: list[str]) -> Array:
     """The positions of the atoms, checked; molecules that a periodic cell cut apart are made whole."""  # (n, N, 3)
     R = listed(R)
+    if isinstance(R, str | PathLike):
+        raise ValueError(f"R is the path {str(R)!r}, and must hold positions: read it with ase.io.read(path, ':')")
     N, molecules = len(labels), molecules_in(R)
     if N < 2:
         raise ValueError(f"a molecule needs at least two atoms; symbols are {labels!r}")
     if molecules is not None:
         R = [_positions_of_one(i, atoms, labels) for i, atoms in enumerate(molecules)]
+    if isinstance(R, list | tuple) and any(np.ndim(piece) == 3 for piece in R):
+        raise ValueError(f"R is a list of {len(R)} pieces: join them with np.concatenate, R, E and forces alike")
     positions = _real("R", R)
     if positions.shape[1:] not in ((N, 3), (3 * N,)):
         hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
@@ -81,6 +86,8 @@ class Observed:
             E, forces = _held_by(R, forces)
         n, alone = len(positions), E is None
         energies = np.full(n, np.nan) if E is None else _real("E", E)
+        if energies.shape == (n, 1):
+            energies = energies[:, 0]
         if energies.shape != (n,):
             raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
         _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")

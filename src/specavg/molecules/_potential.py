@@ -269,7 +269,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             warnings.warn(outside, stacklevel=2)
         return energies, forces
 
-    def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
+    def calculator(self, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
         """A calculator for ASE, for dynamics and optimisation (extra ``specavg[molecules]``).
 
         Parameters
