@@ -101,7 +101,6 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
         one.calc = SinglePointCalculator(one, energy=e, forces=f)
         one.set_constraint(FixAtoms([0]))  # the forces are those of physics, not those after constraints
     np.testing.assert_array_equal(fitted(atoms).predict(R), fitted(R, E, F).predict(R))
-    np.testing.assert_array_equal(fitted(atoms, E).predict(R), fitted(R, E).predict(R))  # what is given counts
     for one, e in zip(atoms[:5], E, strict=False):
         one.calc = SinglePointCalculator(one, energy=e)
     missing = F.copy()
@@ -112,6 +111,29 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
         fitted(atoms)
     with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, forces, or Atoms"):
         fitted(R)
+
+
+def test_forces_that_atoms_carry_are_used_with_shifted_energies_and_missed_with_others():
+    ase = pytest.importorskip("ase")
+    from ase.calculators.singlepoint import SinglePointCalculator
+
+    R, E, F = water(20, 3)
+    atoms = [ase.Atoms("OHH", r) for r in R]
+    for one, e, f in zip(atoms, E, F, strict=True):
+        one.calc = SinglePointCalculator(one, energy=e, forces=f)
+    shifted = E - 100.0  # a reference energy was subtracted
+    np.testing.assert_allclose(fitted(atoms, shifted).predict(R), fitted(R, shifted, F).predict(R), rtol=1e-12)
+    assert np.isfinite(fitted(atoms, shifted).force_error_)
+    not_by_a_constant = r"the Atoms hold forces, which are not used: .* by -[\d.]+ to -[\d.]+, and not by a constant"
+    with pytest.warns(UserWarning, match=not_by_a_constant):
+        other_unit = fitted(atoms, E / 27.2)
+    np.testing.assert_array_equal(other_unit.predict(R), fitted(R, E / 27.2).predict(R))
+    own = [one.get_forces() / 27.2 for one in atoms]  # what is given counts
+    np.testing.assert_array_equal(fitted(atoms, E / 27.2, own).predict(R), fitted(R, E / 27.2, F / 27.2).predict(R))
+    for one, f in zip(atoms, F, strict=True):
+        one.calc = SinglePointCalculator(one, forces=f)
+    with pytest.warns(UserWarning, match=r"they hold no energies that would tell.* pass forces="):
+        fitted(atoms, E)
 
 
 def test_molecules_of_ase_may_have_forces_alone():
@@ -156,6 +178,17 @@ def test_complex_numbers_are_refused(name):
 def test_a_truth_value_is_no_degree(degree):
     with pytest.raises(ValueError, match=r"degree must be at least 1, .* a whole number"):
         InvariantPotential(SYMBOLS, degree=degree).fit(*water(20, 3))
+
+
+def test_energies_may_be_a_column_and_pieces_and_paths_say_what_to_do(tmp_path):
+    R, E, F = water(20, 3)
+    np.testing.assert_array_equal(fitted(R, E[:, None], F).predict(R), fitted(R, E, F).predict(R))
+    for pieces in ([R, R], [R, R[:5]]):
+        with pytest.raises(ValueError, match=r"R is a list of 2 pieces: join them with np\.concatenate"):
+            fitted(pieces, E)
+    for path in ("water.xyz", tmp_path / "water.xyz"):
+        with pytest.raises(ValueError, match=r"R is the path .*water.xyz', .* ase\.io\.read\(path, ':'\)"):
+            fitted(path)
 
 
 def test_forces_may_be_missing():
@@ -266,3 +299,10 @@ def test_the_calculator_has_the_energy_that_forces_belong_to(model):
     atoms = build.Atoms("OH2", positions=WATER)
     atoms.calc = model.calculator()
     assert atoms.get_potential_energy(force_consistent=True) == atoms.get_potential_energy()
+
+
+def test_units_of_a_calculator_need_no_names(model):
+    ase = pytest.importorskip("ase")
+    named, plain = model.calculator(energy_unit=27.2, length_unit=0.529), model.calculator(27.2, 0.529)
+    first, second = (ase.Atoms("OHH", 0.529 * WATER, calculator=one).get_potential_energy() for one in (named, plain))
+    assert first == second == pytest.approx(27.2 * model.predict(WATER[None])[0])

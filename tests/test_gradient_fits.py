@@ -226,6 +226,55 @@ def test_a_gradient_that_contradicts_the_values_is_noticed(factor, word):
     assert said == [] if word is None else any(word in text for text in said)
 
 
+def test_gradients_in_another_order_or_frame_are_told_what_they_may_be():
+    X = sa.Torus(2).sample(60, random_state=0)
+    y, G = on_torus(X), torus_gradient(X)
+    with pytest.warns(UserWarning, match=r"one of the two is wrong. Are its rows and columns in the order of X\?"):
+        sa.InvariantKernelRidge(sa.Torus(2), max_dim=150).fit(
+            X, y, gradient=G[np.random.default_rng(0).permutation(60)]
+        )
+    cell = np.array([[3.0, 0.0], [1.0, 4.0]])
+    space, Z = sa.Torus(lattice=cell), sa.Torus(lattice=cell).sample(60, random_state=0)
+    y, G = np.cos(2 * np.pi * Z).sum(axis=1), -2 * np.pi * np.sin(2 * np.pi * Z)  # by fractional coordinates
+    cartesian = G @ np.linalg.inv(cell).T
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian @ cell.T)
+    with pytest.warns(UserWarning, match=r"X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T"):
+        sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_wrong_group_is_doubted_where_gradients_are_given_too(right):
+    X, rng = sa.Torus(2).sample(60, random_state=0), np.random.default_rng(0)
+    signs = np.array([1.0, 1.0 if right else -1.0])  # the group exchanges the coordinates
+    y = np.exp(np.cos(np.pi * X)) @ signs + 0.1 * rng.normal(size=60)
+    G = -np.pi * np.sin(np.pi * X) * np.exp(np.cos(np.pi * X)) * signs + 0.1 * rng.normal(size=(60, 2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2)).fit(X, y, gradient=G)
+    assert model.loo_error_ > 0.03  # else nothing is asked
+    assert any("do not seem to have the symmetry" in str(one.message) for one in caught) is not right
+
+
+def test_what_is_predicted_to_rounding_ends_the_search(monkeypatch):
+    from specavg.estimators import _kernel_ridge
+
+    made = []
+
+    class Counted(GradientProblem):  # a problem for each basis and ratio that is searched
+        def __init__(self, *args, **settings):
+            made.append(args[2])
+            super().__init__(*args, **settings)
+
+    monkeypatch.setattr(_kernel_ridge, "GradientProblem", Counted)
+    X, new = sa.Torus(2).sample(40, random_state=0), sa.Torus(2).sample(40, random_state=1)
+    y, G = np.cos(np.pi * X).sum(axis=1), -np.pi * np.sin(np.pi * X)
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2)).fit(X, y, gradient=G)
+    assert len(made) == 1
+    np.testing.assert_allclose(model.predict(new), np.cos(np.pi * new).sum(axis=1), atol=1e-12)
+
+
 def test_gradients_of_one_column_of_targets_may_have_an_axis_for_it():
     X = sa.Torus(2).sample(30, random_state=0)
     y, G = on_torus(X), torus_gradient(X)

@@ -145,6 +145,16 @@ def test_a_far_geometry_has_an_energy(model):
         assert np.isfinite(model.forces(far)).all()
 
 
+def test_distances_far_below_a_wide_scan_are_questioned():
+    R = np.linspace(0.8, 8.0, 60)[:, None, None] * np.array([[0.0, 0, 0], [0, 0, 1.0]])
+    model = InvariantPotential(["N", "N"]).fit(R, (1 - np.exp(1.4 * (1.1 - R[:, 1, 2]))) ** 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(R[:1] * 0.6)
+    with pytest.warns(UserWarning, match="its atoms 0 and 1 are 0.1 apart, and such atoms are 0.8 to 8 apart there"):
+        model.predict(R[:1] / 8)
+
+
 def test_the_functions_are_those_of_an_invariant_basis_of_a_box():
     from specavg import groups
 
@@ -281,6 +291,26 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(METHANE, interchangeable=[1, 2]).fit(R, E)
     with pytest.raises(MemoryError, match="products of distances of 12 atoms"):
         InvariantPotential(["H"] * 12, degree=12).fit(np.random.default_rng(0).normal(size=(3, 12, 3)), np.zeros(3))
+
+
+@pytest.mark.parametrize("atoms, degree, functions", [(4, 25, 122713), (4, 40, 1561136), (5, 20, 1251875)])
+def test_a_degree_of_too_many_functions_is_refused_before_they_are_listed(atoms, degree, functions):
+    R = np.random.default_rng(0).normal(size=(80, atoms, 3))
+    said = rf"{functions} functions at least, of \d+ products of distances of {atoms} atoms, .*Lower the degree"
+    start = time.process_time()
+    with sa.config(memory_limit=2**34), pytest.raises(MemoryError, match=said):
+        InvariantPotential(METHANE[:atoms], degree=degree).fit(R, R[:, 0, 0])
+    assert time.process_time() - start < 2.0  # to list them would take ten seconds or more
+
+
+def test_more_functions_than_equations_keep_all_digits():
+    R, new = geometries(20, 0, 0.04)[:, :4], geometries(100, 1, 0.03)[:, :4]
+    E, F = energy_and_forces(R, METHANE[:4])
+    errors = []
+    for degree in (9, 10):  # 960 and 1506 functions
+        model = InvariantPotential(METHANE[:4], degree=degree).fit(R, E, F)
+        errors.append(np.std(model.predict(new) - energy_and_forces(new, METHANE[:4])[0]))
+    assert errors[1] < 1.5 * errors[0]
 
 
 @pytest.mark.parametrize("factor, said", [(27.2, "0.036"), (0.529, "1.8")])

@@ -292,3 +292,8 @@ def test_the_spectrum_of_vector_functions_follows_weyl_law_for_all_outputs(outpu
         assert laws[name].get_ydata()[-1] == pytest.approx(count, rel=0.1)
     assert laws["Weyl's law"].get_ydata()[-1] == pytest.approx(outputs * basis.table[-1].eigenvalue)  # λ on S²
     assert ax.get_title(loc="left").endswith("functions are equivariant")
+
+
+def test_a_potential_is_no_function_on_a_torus():
+    with pytest.raises(ValueError, match=r"a function of positions of atoms, .* plot its predictions along a path"):
+        sa.plot.torus(sa.InvariantPotential(["O", "H", "H"]))

@@ -284,3 +284,11 @@ def test_generators_on_blocks_of_copies_are_a_product_in_closed_form():
 )
 def test_other_generators_are_no_product_of_blocks(generators):
     assert acts_on_factors(sa.Torus(generators[0].size), Group(generators)) is None
+
+
+def test_a_group_of_one_copy_is_pointed_to_the_diagonal_one():
+    space = sa.Power(sa.Sphere(3), 3)
+    with pytest.raises(ValueError, match=r"It acts on one copy; groups\.diagonal\(group, 3\) moves all of them"):
+        sa.invariant_basis(space, sa.groups.orthogonal(3), max_invariant_dim=2)
+    together = sa.groups.diagonal(sa.groups.orthogonal(3), 3)
+    assert sa.invariant_basis(space, together, max_dim=60).dim > 1  # products of two copies

@@ -120,6 +120,13 @@ def test_atoms_in_another_order_than_their_names_are_told_by_lengths_of_bonds(na
             question_order(data.split(), unit * r)
 
 
+@pytest.mark.parametrize("end, length", [("F", 1.15), ("O", 1.20), ("N", 1.30)])
+def test_symmetric_hydrogen_bonds_are_bonds(end, length):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        question_order([end, "H", end], np.array([[length, 2 * length, length]]))
+
+
 def test_atoms_in_another_order_are_questioned_when_a_potential_is_fitted():
     R, E, F = water(40, 8)
     assert any("as H O H they do not have the lengths of bonds (in Å), and as O H H they have" in m

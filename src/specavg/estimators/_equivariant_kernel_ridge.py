@@ -241,7 +241,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if some is None or len(candidates) <= _limits.SHORTLIST or data.basis.dim == data.basis.n_constants:
             return candidates
         problem = some.features_problem(_limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
-        return shortlist(problem, VectorLevels.of(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
+        return shortlist(problem, VectorLevels.of(data.basis), candidates, alpha, _limits.SHORTLIST).spectra
 
     def _levels(self, basis: EquivariantBasis) -> Levels:
         return VectorLevels.of(basis)

@@ -25,8 +25,9 @@ from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import best_density, shortlist
 from specavg.regression._target_units import Units
-from specavg.spaces import Space
+from specavg.spaces import Space, Torus
 
+_TOLD_APART = 3.0  # standard errors from zero, from which on a multiple has a sign
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 
@@ -116,16 +117,16 @@ class GradientData:
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)
 
-    def warn_of_contradiction(self, predicted: Array) -> None:
+    def warn_of_contradiction(self, predicted: Array, space: Space) -> None:
         """Warn where the gradients given are another multiple than one of those that the values alone predict."""
         both = self.has_value & self.has_gradient
         pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
         given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
         sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
-        _warn_of(contradicting_multiple(*sums, given.size))
+        _warn_of(contradicting_multiple(*sums, given.size), space)
 
 
-def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None:
+def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: Space) -> None:
     """The same from moments, with the coefficients that the values alone give."""  # (1 + D,)
     slopes = moments.slopes
     assert slopes is not None
@@ -135,13 +136,20 @@ def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None
         return
     c = coefficients[: slopes.dim] / slopes.units.unit[0]
     rows = float(slopes.weight.value)
-    _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows))
+    _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows), space)
 
 
-def _warn_of(found: tuple[float, float] | None) -> None:
+def _warn_of(found: tuple[float, float] | None, space: Space) -> None:
     if found is None:
         return
-    what = "Forces are minus the gradient of the energy." if found[0] < 0 else "Are its units those of y over X?"
+    if abs(found[0]) <= _TOLD_APART * found[1]:
+        what = "Are its rows and columns in the order of X?"
+    elif found[0] < 0:
+        what = "Forces are minus the gradient of the energy."
+    else:
+        what = "Are its units those of y over X?"
+        if isinstance(space, Torus) and space.lattice is not None:
+            what += " X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T."
     warnings.warn(
         f"the gradient given is {found[0]:.3g} ± {found[1]:.1g} times the gradient that the values alone predict, "
         f"and should be 1 times: one of the two is wrong. {what}",
@@ -204,6 +212,8 @@ class RatioSearch:
         A short-list; all of them where nothing can be left out.
     score : float
         The best score with the guess; infinite where nothing can be left out.
+    to_rounding : bool
+        Whether what is left out is predicted to rounding: then there is no noise whose ratio could be found.
     """
 
     problem: Callable[[float], Problem]
@@ -211,21 +221,22 @@ class RatioSearch:
     levels: Levels
     candidates: list[Spectrum]
     score: float
+    to_rounding: bool
 
     @classmethod
     def of(
         cls, problem: Callable[[float], Problem], guess: float, levels: Levels, spectra: list[Spectrum], a: float | None
     ) -> RatioSearch:
         """A search with the penalty `a`; None where it is chosen."""
-        first, score = problem(guess), np.inf
+        first = problem(guess)
         if len(first.mean_features) and first.count > 1:
-            spectra, score = shortlist(first, levels, spectra, a, _limits.SHORTLIST)
-        return cls(problem, guess, levels, spectra, score)
+            return cls(problem, guess, levels, *shortlist(first, levels, spectra, a, _limits.SHORTLIST))
+        return cls(problem, guess, levels, spectra, np.inf, to_rounding=False)
 
     def best(self, alpha: float | None) -> RatioChoice:
-        """The ratio that makes most likely what was left out; the guess where nothing can be left out."""
-        if self.score == np.inf:
-            return RatioChoice(np.inf, self.candidates, self.guess)
+        """The ratio that makes most likely what was left out; the guess where nothing can be told."""
+        if self.to_rounding or self.score == np.inf:
+            return RatioChoice(self.score, self.candidates, self.guess)
         ratios = self.guess * RATIOS
         densities = [best_density(self.problem(float(r)), self.levels, self.candidates, alpha) for r in ratios]
         return RatioChoice(min(densities), self.candidates, float(ratios[int(np.argmin(densities))]))

@@ -232,12 +232,17 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
                 guess = noise_ratio_of_rows(values.targets, slopes.targets)
                 problem = partial(GradientProblem, values, slopes)
                 searches.append((basis, RatioSearch.of(problem, guess, basis, self._candidates(basis), alpha)))
+                if searches[-1][1].to_rounding:  # no other basis can do better
+                    searches = searches[-1:]
+                    break
             bound = min(search.score for _, search in searches) + _limits.BEHIND
             found = [(basis, search.best(alpha)) for basis, search in searches if search.score <= bound]
             basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
             self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             fit = self._solved(data.problem(basis, ratio), candidates, alpha)
-            self._keep(fit.of_weights(unit), (), len(data.points))
+            self._keep(fit.of_weights(unit), (), None)
+            rows = data.rows(self._space().dim)
+            self._question_error(data.points, data.targets, len(data.points), rows, gradient=data.gradients)
             self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
             return self
 
@@ -250,7 +255,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
             model: Any = clone(self)
             alone = model.fit(data.points[both], data.targets[both], unit * data.weights[both])
-        data.warn_of_contradiction(alone.gradient(data.points))
+        data.warn_of_contradiction(alone.gradient(data.points), self._space())
 
     @needs_cutoff
     def partial_fit(
@@ -287,7 +292,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         some = moments.first(min(_limits.SEARCH_ROWS, self.basis_.dim))
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
             alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
-            warn_of_contradicting_moments(some, alone.coefficients[:, 0])
+            warn_of_contradicting_moments(some, alone.coefficients[:, 0], self._space())
         problem, guess = partial(MomentProblem, some), noise_ratio_of_moments(moments)
         _, candidates, ratio = RatioSearch.of(problem, guess, self.basis_, candidates, alpha).best(alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)

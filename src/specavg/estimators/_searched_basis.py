@@ -70,7 +70,7 @@ def searched_basis(
     if problem.count < 2:  # all rows are on one orbit
         return found
     with one_thread(len(rows)):
-        spectra, _ = shortlist(problem, found.basis, found.spectra, alpha, 1)
+        spectra = shortlist(problem, found.basis, found.spectra, alpha, 1).spectra
     return Searched(found.basis, features, spectra)
 
 
@@ -92,7 +92,7 @@ def _on_few_rows(
         problem = sample.searched(some, half_digits=not data.held(basis))
         if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
             with one_thread(problem.count):
-                candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+                candidates = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST).spectra
         return Searched(basis, features, candidates)
     many = not few_rows(data.count)
 
@@ -164,7 +164,7 @@ class _Racing:
             return self.candidates, np.inf
         start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
         with one_thread(self.problem.count):
-            return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
+            return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)[:2]
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

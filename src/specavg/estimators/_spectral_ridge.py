@@ -124,7 +124,7 @@ class SpectralRidge(PiecewiseEstimator):
         few = _limits.SEARCH_ROWS  # spectra differ on few functions already
         if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
             problem = self._moment_problem(moments.first(few))
-            candidates, _ = shortlist(problem, self._levels(basis), candidates, alpha, _limits.SHORTLIST)
+            candidates = shortlist(problem, self._levels(basis), candidates, alpha, _limits.SHORTLIST).spectra
         fit = self._solved(self._moment_problem(moments), candidates, alpha)
         return self._keep(fit.of_weights(unit), outputs, moments.count)
 
@@ -201,7 +201,13 @@ class SpectralRidge(PiecewiseEstimator):
         return None
 
     def _question_error(
-        self, points: Array, targets: Array, count: int, rows: int, shared: SharedOrbits | None = None
+        self,
+        points: Array,
+        targets: Array,
+        count: int,
+        rows: int,
+        shared: SharedOrbits | None = None,
+        gradient: Array | None = None,
     ) -> None:
         """Warn where the fit is poor, and the points, the group or the number of functions tell why.
 
@@ -214,12 +220,14 @@ class SpectralRidge(PiecewiseEstimator):
             Points, and numbers that were observed at them.
         shared : SharedOrbits, optional
             Points on one orbit, and how much their targets differ.
+        gradient : ndarray of shape (n, n_features), optional
+            What was fitted beside the targets.
         """
         if not self.loo_error_ > POOR:
             return
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
-        without = self._error_without_group(points, targets)
+        without = self._error_without_group(points, targets, gradient)
         # Where targets on one orbit agree, the data do have the symmetry: too few orbits are to blame.
         agree = shared is not None and shared.disagreement <= _AGREEMENT * max(without, _ROUNDING)
         group_fails = without < FAR_BETTER * self.loo_error_ and not agree
@@ -235,7 +243,7 @@ class SpectralRidge(PiecewiseEstimator):
         if self._cutoff() is None:
             question_size(self.basis_, count, rows, self.loo_error_, group_fails=group_fails)
 
-    def _error_without_group(self, points: Array, targets: Array) -> float:
+    def _error_without_group(self, points: Array, targets: Array, gradient: Array | None) -> float:
         """The leave-one-out error of a fit of some rows without the group; infinite where there is no need to know.
 
         Something else may be to blame for a poor fit where the cutoff, the spectrum or the penalty was given.
@@ -248,20 +256,23 @@ class SpectralRidge(PiecewiseEstimator):
 
         orders, error = [default_order(self._space()), *further_orders(self._space())], np.inf
         orders = [order for order in orders if not (isinstance(order, ByType) and order.late is not None)]
+        numbers = 1 if gradient is None else 1 + self._space().dim
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for rows in _ROWS_COMPARED:
-                some, errors = np.unique(np.linspace(0, len(points) - 1, rows).astype(int)), list[float]()
+                count, errors = rows // numbers, list[float]()
+                some = np.unique(np.linspace(0, len(points) - 1, count).astype(int))
                 for order in orders:
                     plain = InvariantKernelRidge(self._space(), None, order=order)
                     try:
-                        errors.append(plain.fit(points[some], targets[some]).loo_error_)
+                        slopes = None if gradient is None else gradient[some]
+                        errors.append(plain.fit(points[some], targets[some], gradient=slopes).loo_error_)
                     except (ValueError, MemoryError):  # there may be too many functions without a symmetry
                         return np.inf
                     if errors[-1] < FAR_BETTER * self.loo_error_:  # no other order has to be asked
                         return errors[-1]
                 error, best = min(errors), int(np.argmin(errors))
                 orders = orders[best : best + 1]
-                if error > _NO_BETTER * self.loo_error_ or rows >= len(points):
+                if error > _NO_BETTER * self.loo_error_ or count >= len(points):
                     break
         return error

@@ -1,8 +1,9 @@
 """Ridge regression on blocks of equations; decay, weight of energies and penalty by leaving out geometries.
 
-Three ways to the same answer. With few functions the matrix itself is decomposed, and penalties of 1e-18 of its size
-still count: noise-free energies want them. If there are many equations for each function, triangular factors stand for
-them, found once for all candidates. With many functions the Gram matrix is summed over chunks, which stops at 1e-13.
+Three ways to the same answer. With few functions, or few equations, the matrix itself is decomposed, and penalties of
+1e-18 of its size still count: noise-free energies want them. If there are many equations for each function, triangular
+factors stand for them, found once for all candidates. With many of both the Gram matrix is summed over chunks, which
+stops at 1e-13.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg._config import settings
+from specavg._config import require_memory, settings
 from specavg._reporting import reported
 from specavg.data._gradient_moments import contradicting_multiple
 from specavg.molecules._distances import distances
 from specavg.molecules._equations import Equations
+from specavg.molecules._terms import LOWER
 
 DECAYS = (1.0, 0.5, 0.25)  # prior standard deviation of a function of degree k: decay^k
 ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of their spread in the data
 EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
-_EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
+# Functions, or equations, up to which the matrix is decomposed, and how many times as many of the other: 1200 functions
+# take 0.8 s for each candidate of 2000 equations.
+_EXACT_FUNCTIONS, _EXACT_TIMES = 1200, 40
 MOST_WITH_ERROR_BARS = 3000  # functions whose covariance a potential keeps: 72 MB, here and in a saved file
 _MANY_EQUATIONS = 8  # for each function: then the factors are smaller than the matrix, and I − H is far from zero
 # Geometries whose errors choose, where there are more: the root mean square is known to 2 %.
@@ -73,8 +77,8 @@ def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int])
     `degrees` are those of the functions. With few functions, those up to each degree in `tried` are candidates too.
     """
     rows, p = equations.count * equations.block, equations.functions.dim
-    small = 8.0 * 5 * rows * p < settings().memory_limit
-    if p > _EXACT_FUNCTIONS or rows > 40 * _EXACT_FUNCTIONS or not small:
+    if not _is_decomposed(rows, p):
+        require_room(rows, p, f"{p} functions")
         found = _gram_fits(equations, degrees)
     elif equations.count > _LEFT_OUT_GEOMETRIES and rows > _MANY_EQUATIONS * p:
         found = _factored_fits(equations, degrees, tried)
@@ -89,6 +93,19 @@ def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int])
     shown = reported(map(noted, found), "choice of degree, prior and penalty", "candidates")
     best = _judged_by_others(min(shown, key=lambda fit: fit.score), np.stack(squares))
     return best if len(best.rows) == equations.count else _with_all_energies(best, equations)
+
+
+def _is_decomposed(rows: int, functions: int) -> bool:
+    """Whether the matrix of the equations itself is."""
+    small = 8.0 * 5 * rows * functions < settings().memory_limit
+    least, most = sorted((rows, functions))
+    return small and least <= _EXACT_FUNCTIONS and most <= _EXACT_TIMES * _EXACT_FUNCTIONS
+
+
+def require_room(rows: int, functions: int, what: str) -> None:
+    """Refuse functions whose Gram matrix would not fit in memory, where it is needed: two are held at a time."""
+    if not _is_decomposed(rows, functions):
+        require_memory(16.0 * functions**2, f"a Gram matrix of {what}", LOWER)
 
 
 def _squared_errors(fit: Fit) -> Array:
@@ -177,7 +194,7 @@ def _decomposed(
         except np.linalg.LinAlgError:  # so small a penalty leaves nothing to tell
             continue
         c = prior * (Wt.T @ (d / (d * d + penalty * unit) * b))
-        factor = partial(_triangular, d, Wt, penalty * unit)
+        factor = partial(_triangular, d, Wt, penalty * unit) if p <= MOST_WITH_ERROR_BARS else None
         yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, factor, unreachable, equations)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.molecules._elements import ELEMENTS
 
+# Of the standard deviation of energies that molecules hold: those given differ from them by a constant if by no more
+# than that. Rounding to four digits is as large; other units and other methods make a hundred times as much.
+_SHIFTED = 1e-4
 _ALIKE = 1e-8  # of the largest value: turned geometries differ by 1e-14, those that are meant to differ by 1e-4
 
 
@@ -40,11 +45,15 @@ def _real(name: str, values: Any) -> Array:
 def positions_of(R: Any, labels: list[str]) -> Array:
     """The positions of the atoms, checked; molecules that a periodic cell cut apart are made whole."""  # (n, N, 3)
     R = listed(R)
+    if isinstance(R, str | PathLike):
+        raise ValueError(f"R is the path {str(R)!r}, and must hold positions: read it with ase.io.read(path, ':')")
     N, molecules = len(labels), molecules_in(R)
     if N < 2:
         raise ValueError(f"a molecule needs at least two atoms; symbols are {labels!r}")
     if molecules is not None:
         R = [_positions_of_one(i, atoms, labels) for i, atoms in enumerate(molecules)]
+    if isinstance(R, list | tuple) and any(np.ndim(piece) == 3 for piece in R):
+        raise ValueError(f"R is a list of {len(R)} pieces: join them with np.concatenate, R, E and forces alike")
     positions = _real("R", R)
     if positions.shape[1:] not in ((N, 3), (3 * N,)):
         hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
@@ -77,9 +86,13 @@ class Observed:
             E, forces = _held_by(R, forces)
         n, alone = len(positions), E is None
         energies = np.full(n, np.nan) if E is None else _real("E", E)
+        if energies.shape == (n, 1):
+            energies = energies[:, 0]
         if energies.shape != (n,):
             raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
         _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")
+        if not alone and forces is None:
+            forces = _forces_that_belong(molecules_in(R) or [], energies)
         given = None if forces is None else _checked_forces(_real("forces", forces), positions)
         w = _checked_weights(weights, n)
         rows = np.flatnonzero(w > 0)
@@ -156,10 +169,7 @@ def _held_by(R: Any, forces: Any) -> tuple[Array | None, Any]:
             )
         return None, forces
     known = [_known(atoms, "energy") for atoms in molecules]
-    pulls = [_known(atoms, "forces") for atoms in molecules]
-    if forces is None and any(pull is not None for pull in pulls):
-        missing = np.full((len(molecules[0]), 3), np.nan)
-        forces = np.array([missing if pull is None else pull for pull in pulls])
+    forces = _held_forces(molecules) if forces is None else forces
     without = [i for i, energy in enumerate(known) if energy is None]
     if len(without) == len(known) and forces is not None:
         return None, forces
@@ -170,6 +180,43 @@ def _held_by(R: Any, forces: Any) -> tuple[Array | None, Any]:
             "positions. Energies may also be given: fit(R, E); forces alone are fit(R, None, forces)."
         )
     return np.array(known, dtype=np.float64), forces
+
+
+def _held_forces(molecules: list[Any]) -> Array | None:
+    """The forces that ``Atoms`` carry, NaN where they are missing; None where all are."""  # (n, N, 3)
+    pulls = [_known(atoms, "forces") for atoms in molecules]
+    if all(pull is None for pull in pulls):
+        return None
+    missing = np.full((len(molecules[0]), 3), np.nan)
+    return np.array([missing if pull is None else pull for pull in pulls])
+
+
+def _forces_that_belong(molecules: list[Any], energies: Array) -> Array | None:
+    """The forces that ``Atoms`` carry, if the energies given are those that they carry up to a constant.
+
+    Then the forces are minus their gradients, in their units. Otherwise a warning says that they are not used.
+    """
+    forces = _held_forces(molecules)
+    if forces is None:
+        return None
+    held = np.array([np.nan if (e := _known(atoms, "energy")) is None else e for atoms in molecules], dtype=np.float64)
+    both = np.isfinite(held)
+    apart = energies[both] - held[both]
+    if both.sum() > 1 and np.ptp(apart) <= _SHIFTED * held[both].std():
+        return forces
+    why = (
+        f"the energies given differ from those that they hold by {apart.min():.3g} to {apart.max():.3g}, and not by a "
+        "constant"
+        if both.any()
+        else "they hold no energies that would tell whether these forces belong to those given"
+    )
+    warnings.warn(
+        f"the Atoms hold forces, which are not used: {why}. If they are minus the gradients of these energies, in the "
+        "same units, pass forces=[atoms.get_forces(apply_constraint=False) for atoms in R]; for energies alone, give "
+        "R as an array of positions.",
+        stacklevel=4,
+    )
+    return None
 
 
 def _refuse_infinite(name: str, values: Array, hint: str = "") -> None:

@@ -16,7 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.molecules import _questions as ask
-from specavg.molecules._choice_of_model import MOST_WITH_ERROR_BARS, best_fit, contradiction, prior_deviations
+from specavg.molecules._choice_of_model import (
+    MOST_WITH_ERROR_BARS,
+    best_fit,
+    contradiction,
+    prior_deviations,
+    require_room,
+)
 from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
@@ -38,7 +44,9 @@ _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
 _PAIRS = {2: 4}  # degrees of the fit that says whether like atoms change places: some milliseconds for ten atoms
 _PRODUCTS_TOLD_APART = 5000  # of three distances, by which equal geometries are found: twelve atoms, some 50 ms
-_OUTSIDE = 1.0  # widths of the range of a distance in the data, beyond which predictions are questioned
+# Widths of the range of a distance in the data, beyond which predictions are questioned; and part of the smallest,
+# below which they are in any case: below a range from 0.8 to 8 Å there is no room for its width.
+_OUTSIDE, _CLOSER = 1.0, 0.5
 
 
 class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
@@ -76,7 +84,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         The median distance of each kind of pair.
     ranges_ : ndarray of shape (2, n_pairs)
         The smallest and largest distance of each kind of pair. Predictions are questioned where a distance lies outside
-        by more than the width of its range.
+        by more than the width of its range, or is less than half of the smallest.
 
     Notes
     -----
@@ -150,7 +158,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         E : array-like of shape (n,), optional
             Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With forces alone,
             ``fit(R, None, forces)`` or held by calculators without energies, the mean energy of the geometries is set
-            to zero: forces leave it open.
+            to zero: forces leave it open. With energies that differ from those held by a constant, such as
+            ``E - E.mean()``, the forces held are used; with others, in another unit or of another method, they are not,
+            and a warning says so.
         forces : array-like of shape (n, N, 3), optional
             Minus the gradients; NaN for all atoms of a geometry whose forces are missing. Gradients given by mistake
             are noticed, and refused; other units, atoms in another order and turned axes are warned of.
@@ -259,7 +269,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             warnings.warn(outside, stacklevel=2)
         return energies, forces
 
-    def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
+    def calculator(self, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
         """A calculator for ASE, for dynamics and optimisation (extra ``specavg[molecules]``).
 
         Parameters
@@ -327,7 +337,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """What is to be said where a distance is far outside of the data: polynomials go astray there."""
         low, high = self.ranges_
         width = _OUTSIDE * (high - low)
-        near, far = low - width - pairs.r.min(axis=0), pairs.r.max(axis=0) - high - width
+        bottom = np.maximum(low - width, _CLOSER * low)
+        near, far = bottom - pairs.r.min(axis=0), pairs.r.max(axis=0) - high - width
         pair = int(np.maximum(near, far).argmax())
         if max(near[pair], far[pair]) <= 0:
             return None
@@ -365,6 +376,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     def _terms_for(self, n: int, with_forces: bool, classes: tuple[tuple[int, ...], ...]) -> MoleculeTerms:
         """What was asked for, or the largest of a sequence that data and time allow."""
         N = len(self.symbols)
+        rows = n * (1 if not with_forces else max(2, 3 * N - 5))
         if self.degree is not None:
             table: Any = self.degree if isinstance(self.degree, dict) else {N: self.degree}
             parts = [part for pair in table.items() for part in pair]
@@ -374,9 +386,11 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
                     "degree must be at least 1, for two atoms or more, and a whole number, as in 4 or {2: 6, 3: 4}; "
                     f"got {self.degree!r}"
                 )
-            return _cached_terms(N, classes, MoleculeTerms.of(N, classes, table).degrees)
+            terms = MoleculeTerms.of(N, classes, table)
+            least, products = terms.fewest_functions, f"{terms.most_products} products of distances of {N} atoms"
+            require_room(rows, least, f"{least} functions at least, of {products},")
+            return _cached_terms(N, classes, terms.degrees)
         few = N >= _FEW_ATOMS
-        rows = n * (1 if not with_forces else max(2, 3 * N - 5))
         best, d = None, 0
         while True:
             d += 1

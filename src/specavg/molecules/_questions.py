@@ -21,6 +21,7 @@ _FAR_OUT = 20.0  # median errors: of 10^9 normal errors none is so large
 _FEW_GEOMETRIES = 30  # fewer are told that they explain nothing if their mean predicts better; `question_fit` asks more
 _FEWEST = 10  # geometries, of which a median and a size of errors say something
 _BOND = (0.75, 1.3)  # in sums of covalent radii: N≡N has 0.77, and C-H taken for C-C 0.72; longer ones are no bonds
+_BRIDGE = 1.45  # the same of hydrogen with another: F-H-F has 1.31, N-H-N 1.28; H taken for O in water has 1.56
 _UNITS = (1.0, 0.529177, 10.0)  # Å of units of length in use: names that fit in one of them are not questioned
 _MANY_ATOMS = 30  # up to which other orders of the atoms are tried: a second
 _WHY_NOTHING = (
@@ -207,8 +208,10 @@ def _strain(radii: Array, D: Array) -> int:
     from scipy.sparse.csgraph import connected_components
 
     ratio = D / (radii[:, None] + radii)
+    hydrogen = radii == RADII["H"]
+    longest = np.where(hydrogen[:, None] != hydrogen, _BRIDGE, _BOND[1])
     near = np.count_nonzero(np.triu(ratio < _BOND[0], 1))
-    return int(near + connected_components(ratio < _BOND[1], directed=False)[0] - 1)
+    return int(near + connected_components(ratio < longest, directed=False)[0] - 1)
 
 
 def _without_strain(radii: Array, D: Array) -> list[int] | None:

@@ -20,6 +20,10 @@ from specavg.molecules._distances import pairs_of
 from specavg.spaces import Interval, Power
 
 Indices = NDArray[np.int64]
+LOWER = "Lower the degree, or give one for few atoms."  # what to do where there are too many functions
+# Bytes of a product while all are listed, beside 8 for each of its factors, and for each distance: methane with degree
+# 10 took 482, nine atoms with degree 4 took 1090.
+_PRODUCT_BYTES, _EXPONENT_BYTES = 200, 24
 
 
 def like_atoms(symbols: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -82,6 +86,11 @@ class MoleculeTerms:
         return sum(comb(self.atoms, a) * comb(a * (a - 1) // 2 + degree, degree) for a, degree in self.degrees)
 
     @property
+    def fewest_functions(self) -> int:
+        """A bound on the number of functions: an orbit has at most one product for each permutation."""
+        return max(comb(a * (a - 1) // 2 + degree, degree) for a, degree in self.degrees) // self.permutations
+
+    @property
     def permutations(self) -> int:
         """How many permutations of the atoms there are."""
         return prod(factorial(len(c)) for c in self.classes)
@@ -91,7 +100,8 @@ class MoleculeTerms:
         """The exponents of all products, by increasing degree."""  # (M, m)
         pairs = pairs_of(self.atoms)
         what = f"{self.most_products} products of distances of {self.atoms} atoms"
-        require_memory(40.0 * self.most_products * len(pairs), what, "Lower the degree, or give one for few atoms.")
+        one = _PRODUCT_BYTES + 8.0 * max(degree for _, degree in self.degrees) + _EXPONENT_BYTES * len(pairs)
+        require_memory(one * self.most_products, what, LOWER)
         chosen: set[tuple[int, ...]] = set()
         for size, degree in self.degrees:
             for group in combinations(range(self.atoms), size):

@@ -54,6 +54,11 @@ def source_of(
     owner = getattr(model, "__self__", model)  # of a method such as `model.predict`, the fitted model
     basis = getattr(owner, "basis_", None)
     space = space or getattr(basis, "space", None) or getattr(owner, "space_", None) or getattr(owner, "space", None)
+    if space is None and hasattr(owner, "energy_and_forces"):
+        raise ValueError(
+            f"{type(owner).__name__} is a function of positions of atoms, not of points of a space: plot its "
+            "predictions along a path"
+        )
     if space is None:
         raise ValueError(
             f"a {type(model).__name__} does not say on which space it is a function: give space= (and group= to draw "

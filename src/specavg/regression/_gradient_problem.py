@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, LeftOutTogether, blocks_of
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._decomposed_path import DecomposedPath
@@ -73,6 +75,9 @@ class GradientProblem(Problem):
         features = np.concatenate([values.features - self.mean_features, slopes.features]) * root[:, None]
         targets = np.concatenate([y - self.mean_targets, g]) * root[:, None]
         self._reduced = ReducedRows(constant[:, None], features, targets)
+        # The best of the last few spectra is asked for again.
+        keep, reduced = lru_cache(_limits.SHORTLIST if len(root) <= _limits.KEPT_ROWS else 1), self._reduced
+        self._exactly = keep(lambda scale: reduced.decomposition(np.frombuffer(scale)))
         self._blocks = blocks_of(np.concatenate([values.labels, slopes.labels]))
         self.count = sum(map(len, self._blocks))
         self._total = float(root @ root)
@@ -84,11 +89,12 @@ class GradientProblem(Problem):
         self._offset = 0.5 * np.log(max(squares, 1e-300) / self._total) - share * np.log(ratio)
 
     def path(self, scale: Array) -> GradientPath:
-        U, s, V = self._reduced.decomposed(scale)
-        return GradientPath(self, scale, V, self._left_out(U, s))
+        found = self._exactly(scale.tobytes())
+        return GradientPath(self, scale, found.right_vectors(), self._left_out(found.U, found.s))
 
     def scored(self, scale: Array) -> LeftOutTogether:
-        return self._left_out(*self._reduced.left_vectors(scale))
+        found = self._exactly(scale.tobytes())
+        return self._left_out(found.U, found.s)
 
     def roughly_scored(self, scale: Array) -> LeftOutTogether:
         return self._left_out(*self._reduced.left_vectors_by_squares(scale))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +137,22 @@ def _path(problem: Problem, scale: Array, alpha: float) -> Path:
     return rough if rough is not None and max(alpha, rough.bottom) >= ROUGH_ALPHA * rough.top else problem.path(scale)
 
 
+class Shortlist(NamedTuple):
+    """The most promising spectra, in the order of the candidates, and how well the best of them does.
+
+    Attributes
+    ----------
+    spectra : list of Spectrum
+    score : float
+    to_rounding : bool
+        Whether the best predicts what is left out to rounding: no other can do better, and it is the only one.
+    """
+
+    spectra: list[Spectrum]
+    score: float
+    to_rounding: bool
+
+
 def shortlist(
     problem: Problem,
     levels: Levels,
@@ -144,16 +160,18 @@ def shortlist(
     alpha: float | None,
     size: int,
     start: Sequence[Spectrum] | None = None,
-) -> tuple[list[Spectrum], float]:
-    """The `size` most promising spectra, in their order, and the score of the best; `start` is what `screened` left."""
+) -> Shortlist:
+    """The `size` most promising spectra; `start` is what `screened` left."""
     tried = _tried(problem, levels, candidates, alpha, start)
     best, k = _smallest(problem, tried)
     score = float(best.joint[k])
+    if best.scores.error[k] <= _TO_ROUNDING**2:
+        return Shortlist([best.spectrum], score, to_rounding=True)
     scores = {best.spectrum: score}
     for each in sorted(tried, key=lambda each: each.best):
         scores.setdefault(each.spectrum, each.best)
     promising = _apart(dict(islice(scores.items(), size)), grids_of(candidates), problem.count)
-    return [spectrum for spectrum in candidates if spectrum in promising], score
+    return Shortlist([spectrum for spectrum in candidates if spectrum in promising], score, to_rounding=False)
 
 
 def screened(

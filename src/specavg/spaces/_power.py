@@ -211,9 +211,15 @@ class Power(Space):
         if not isinstance(g, Copies):
             signs = isinstance(g, SignedPermutation) and g.size == self._m and self._base.n_features == 1
             every = f" All signs and permutations together are groups.wreath(groups.sign_flips(1), {self._m})."
+            try:
+                self._base.check_isometry(g)
+            except ValueError:
+                together = ""
+            else:
+                together = f" It acts on one copy; groups.diagonal(group, {self._m}) moves all of them together."
             raise ValueError(
                 f"{g!r} does not act on {self!r}: give a permutation of its {self._m} copies, or "
-                f"isometries.copies(image, [g_1, ..., g_m]) to move each copy too.{every if signs else ''}"
+                f"isometries.copies(image, [g_1, ..., g_m]) to move each copy too.{together}{every if signs else ''}"
             )
         if g.size != self._m:
             raise ValueError(f"{g!r} moves {g.size} copies; {self!r} has {self._m}")
