@@ -44,9 +44,7 @@ def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[Array, Callable
 def linear_part(space: Space, g: Isometry) -> Array:
     """The matrix A of the affine map x ↦ A x + t of the coordinates that a checked isometry is, from random points."""
     d = space.n_features
-    X = space.sample(
-        2 * d + 2, random_state=np.random.default_rng(OWN_SEED)
-    )  # twice as many as needed: none is far off
+    X = space.sample(2 * d + 2, random_state=np.random.default_rng(OWN_SEED))  # twice as many as are needed
     moved = space._act(g, X)  # pyright: ignore[reportPrivateUsage]
     A = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), moved, rcond=None)[0][:d].T
     integers = np.rint(A)
