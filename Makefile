@@ -22,7 +22,8 @@ VERSIONS ?= .venvs
 # OpenBLAS has code for each of these, and computes in another order with each. CORES of one word are quick.
 CORES ?= Prescott Nehalem Sandybridge Haswell Zen SkylakeX
 NUMERICAL ?= tests/test_s2_point_groups.py tests/test_high_degrees.py tests/test_fixed_space.py tests/test_sphere.py \
-	tests/test_rotations.py tests/test_stiefel.py tests/test_laws.py tests/test_kernel_ridge.py
+	tests/test_rotations.py tests/test_stiefel.py tests/test_laws.py tests/test_kernel_ridge.py \
+	tests/test_kernel_mixture.py tests/test_groups.py
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -42,6 +42,20 @@ def test_long_vectors_are_found_in_parts(whole):
     assert np.allclose(squares, np.sum((rows.core * scale) ** 2, axis=0), rtol=1e-13)
 
 
+def test_functions_that_vanish_take_no_part_in_a_decomposition():
+    rng = np.random.default_rng(4)
+    F, scale = rng.normal(size=(17, 60)), np.geomspace(1.0, 1e-24, 60)  # 35 of them are above 1e-14
+    rows = ReducedRows(np.ones((17, 1)), F - F.mean(axis=0), rng.normal(size=(17, 1)))
+    found = rows.decomposition(scale)
+    V = found.right_vectors()
+    assert len(found.reflectors[0]) == 35
+    assert not V[35:].any()
+    assert np.abs(V.T @ V - np.eye(16)).max() < 1e-13
+    assert np.abs((found.U * found.s) @ V.T - rows.core * scale).max() < 1e-13
+    s = np.linalg.svd(rows.core * scale, compute_uv=False)
+    assert np.abs(found.s - s).max() < 1e-14 * s[0]
+
+
 @pytest.mark.parametrize("rough", [True, False])
 def test_what_is_shown_of_a_function_is_bounded_from_below(rough):
     rng = np.random.default_rng(3)

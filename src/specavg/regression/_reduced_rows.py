@@ -40,12 +40,15 @@ class Decomposition:
         V, or what an orthogonal matrix turns into it.
     reflectors : tuple of ndarrays or None
         That matrix, as LAPACK keeps it.
+    kept : ndarray of bool of shape (D,)
+        Where V is not zero.
     """
 
     U: Array
     s: Array
     W: Array
     reflectors: Any
+    kept: NDArray[np.bool_]
 
     def right_vectors(self) -> Array:
         """V."""  # (D, r)
@@ -59,7 +62,12 @@ class Decomposition:
     def _lengthened(self, short: Array) -> Array:
         long = np.zeros((len(self.reflectors[0]), short.shape[1]), order="F")
         long[: len(short)] = short
-        return _turned(self.reflectors, long, "N")
+        long = _turned(self.reflectors, long, "N")
+        if self.kept.all():
+            return long
+        among_all = np.zeros((len(self.kept), short.shape[1]))
+        among_all[self.kept] = long
+        return among_all
 
 
 @final
@@ -167,14 +175,18 @@ class ReducedRows:
             return self._decomposition(scale)
 
     def _decomposition(self, scale: Array) -> Decomposition:
+        kept = scale > _VANISHING
+        if np.count_nonzero(kept) < len(self.core):
+            kept = np.ones_like(kept)
         if not self.is_wide:
             U, s, Vt = linalg.svd(self.core * scale, full_matrices=False, check_finite=False)
-            return Decomposition(U, s, Vt.T, None)
+            return Decomposition(U, s, Vt.T, None, kept)
         # By a triangular matrix: V is as long as there are functions, and is not found before it is asked for.
-        factors: Any = linalg.qr((self.core * scale).T, mode="raw", overwrite_a=True, check_finite=False)
+        F = self.core * scale if kept.all() else self.core[:, kept] * scale[kept]
+        factors: Any = linalg.qr(F.T, mode="raw", overwrite_a=True, check_finite=False)
         reflectors, R = factors
         U, s, Vt = linalg.svd(R[: len(self.core)].T, check_finite=False)
-        return Decomposition(U, s, Vt.T, reflectors)
+        return Decomposition(U, s, Vt.T, reflectors, kept)
 
     def few_left_vectors(self, scale: Array) -> tuple[Array, Array] | None:
         """U and s of the functions that do not vanish; None where there are as many as rows."""  # (m, r), (r,)
