@@ -844,3 +844,24 @@ def test_the_table_of_many_columns_tells_its_candidates_apart():
     assert all(("3" in row[:48]) == row.endswith("no") for row in rows)
     assert "see .table" in found
     assert "see .table" not in in_words_of_the_command(found)
+
+
+def test_textured_orientations_do_not_refute_a_symmetry_with_certainty():
+    """Young's modulus along a specimen direction is cubic; around three orientations other functions imitate it."""
+    from scipy.spatial.transform import Rotation
+
+    def modulus(X):
+        d = X[:, :, 0]
+        return 1 / (
+            0.01499 - 0.02928 * ((d[:, 0] * d[:, 1]) ** 2 + (d[:, 1] * d[:, 2]) ** 2 + (d[:, 2] * d[:, 0]) ** 2)
+        )
+
+    rng, components = np.random.default_rng(1), [(0, 45, 0), (35.264, 45, 0), (90, 35.264, 45)]  # Goss, brass, copper
+    near = [Rotation.from_rotvec(0.12 * rng.standard_normal((200, 3))) for _ in components]
+    whole = [Rotation.from_euler("ZXZ", angles, degrees=True).inv() for angles in components]
+    X = Rotation.concatenate([a * b for a, b in zip(near, whole, strict=True)]).as_matrix()
+    y = modulus(X)
+    y = y + 0.1 * y.std() * rng.standard_normal(len(y))
+    found = sa.discover_symmetry(X, y, sa.Rotations(), groups.crystal_symmetry("m-3m"))
+    assert np.isnan(found.probability)
+    assert "of order 24, cannot be excluded" in found.notes[0]

@@ -124,8 +124,8 @@ class Discovery:
         Everything that was compared.
     probability : float
         The posterior probability that the function has the symmetry of `group`; NaN where the method gives none, and
-        where a subgroup has no function but the constant among those compared, and finer functions with its symmetry
-        explain y as well: a note then says which, and how many samples would tell.
+        where finer functions than those compared, with the symmetry of a larger subgroup or of another one, explain y
+        as well: a note then says which it is.
     explained : float
         The share of the variance of y that the functions compared explain, noise subtracted.
     n_functions : int

@@ -29,8 +29,8 @@ from specavg.regression._information import Information
 from specavg.regression._nested_models import Models
 from specavg.spaces import Eigenspace
 
-# Subgroups without functions that are tested with finer ones. Of the 420 subgroups of m-3m with mmm 5 have none up to
-# degree 3, and 16 up to degree 2; 94 tests took 40 s on Sphere(4), and the first 8 of them 0.2 to 0.6 s.
+# Subgroups that are tested with finer functions, the largest first. Of the 420 subgroups of m-3m with mmm 5 have no
+# function up to degree 3, and 16 up to degree 2; 94 tests took 40 s on Sphere(4), and the first 8 of them 0.2 to 0.6 s.
 _MOST_TESTED = 8
 _NOTHING_LEFT = 1e-6  # of the variance of y: finer detail has a thousandth of a standard deviation at most
 
@@ -51,16 +51,18 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         p_values[below] = np.maximum(p_values[below], again)
     choice, notes = next(i for i in probable if not p_values[i] < HONEST * level), ()
     probabilities = found.allowed
+    something_left = last == len(eigenspaces) and information.signal_share < 1 - _NOTHING_LEFT
+    doubtful = [something_left or not subspace.Q.shape[1] for subspace in subspaces]
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
         notes = (unseen_function(information),)
-    elif (finer := _possible_with_finer_functions(samples, subgroups, subspaces, HONEST * level)) is not None:
+    elif finer := _possible_with_finer_functions(samples, subgroups, doubtful, choice, HONEST * level):
         i, p_value = finer
         below = subgroups.inside[:, i]
         p_values[below] = np.fmax(p_values[below], p_value)
-        notes = (_cannot_exclude(samples, subgroups.group(i), p_value),)
+        notes = (_cannot_exclude(samples, subgroups.group(i), p_value, subspaces[i].Q.shape[1]),)
         probabilities = np.full(len(probabilities), np.nan)  # they take the function for one of those compared
-    elif last == len(eigenspaces) and information.signal_share < 1 - _NOTHING_LEFT:
+    elif something_left:
         notes = (
             f"The finest functions that {information.count} samples can bear still matter: finer detail that does not "
             "stand out from the noise was not compared, and may break the symmetry.",
@@ -139,36 +141,38 @@ def _score_test(samples: Samples, eigenspaces: tuple[Eigenspace, ...], group: Gr
 
 
 def _possible_with_finer_functions(
-    samples: Samples, subgroups: Lattice, subspaces: list[Subspace], level: float
+    samples: Samples, subgroups: Lattice, doubtful: list[bool], choice: int, level: float
 ) -> tuple[int, float] | None:
-    """The largest subgroup that finer functions may have though none of those compared does, and its p-value.
+    """The largest `doubtful` subgroup that is not refuted where finer functions are fitted too, and its p-value.
 
-    Its evidence is that of a constant, which says nothing about it: on crowded points functions without its symmetry
-    imitate the finer ones that have it. Where there are many such subgroups, the largest are tested.
+    On crowded points functions without a symmetry imitate finer ones that have it, so that what functions are compared
+    say against it is no evidence. Where a subgroup has none of them its evidence is that of a constant. The `choice`
+    and what lies in it are not asked; of many others the largest are.
     """
     eigenspaces = samples.compared.eigenspaces
-    empty = np.flatnonzero([not subspace.Q.shape[1] for subspace in subspaces])
-    for i in empty[np.argsort(-subgroups.orders[empty], kind="stable")][:_MOST_TESTED].tolist():
+    asked = np.flatnonzero(np.array(doubtful) & ~subgroups.inside[:, choice])
+    for i in asked[np.argsort(-subgroups.orders[asked], kind="stable")][:_MOST_TESTED].tolist():
         p_value = _score_test(samples, eigenspaces, subgroups.group(i))
         if not p_value < level:
             return i, p_value
     return None
 
 
-def _cannot_exclude(samples: Samples, group: Group, p_value: float) -> str:
-    """The note of a result that may be too small, since a group has no functions among those compared."""
-    count = 0
-    for row in invariant_basis(samples.space, group, max_dim=1 + MOST_FUNCTIONS).table:
-        count += row.dim
-        if row.invariant_dim and row.eigenvalue > 0:
-            more = f"about {PER_FUNCTION * (count - 1):,} samples bear its first functions"
-            break
-    else:
+def _cannot_exclude(samples: Samples, group: Group, p_value: float, n_invariant: int) -> str:
+    """The note of a result that may be too small: `group`, with so many functions among those compared, is possible."""
+    none, more = "", "more samples, or points that are spread more evenly, would tell"
+    if not n_invariant:
+        none, count = " has no function but the constant among those compared, and", 0
         more = f"its first functions are finer than the first {MOST_FUNCTIONS}, which is as many as are compared"
+        for row in invariant_basis(samples.space, group, max_dim=1 + MOST_FUNCTIONS).table:
+            count += row.dim
+            if row.invariant_dim and row.eigenvalue > 0:
+                more = f"about {PER_FUNCTION * (count - 1):,} samples bear its first functions"
+                break
     return (
-        f"{group_label(group)}, of order {group.order:.6g}, has no function but the constant among those compared, and "
-        f"finer functions with this symmetry explain y as well (p = {p_value:.2g}). The symmetry may be larger than "
-        f"the one above, or another one, and no probability is given: {more}."
+        f"{group_label(group)}, of order {group.order:.6g},{none} cannot be excluded: finer functions with this "
+        f"symmetry explain y as well (p = {p_value:.2g}). The symmetry may be larger than the one above, or another "
+        f"one, and no probability is given: {more}."
     )
 
 
