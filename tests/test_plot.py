@@ -297,3 +297,33 @@ def test_the_spectrum_of_vector_functions_follows_weyl_law_for_all_outputs(outpu
 def test_a_potential_is_no_function_on_a_torus():
     with pytest.raises(ValueError, match=r"a function of positions of atoms, .* plot its predictions along a path"):
         sa.plot.torus(sa.InvariantPotential(["O", "H", "H"]))
+
+
+def test_points_may_come_with_their_values_and_are_checked():
+    model = sa.InvariantKernelRidge(sa.Torus(2)).fit(sa.Torus(2).sample(30, 0), np.arange(30.0))
+    X = sa.Torus(2).sample(7, 1)
+    shown = [
+        line for line in sa.plot.torus(model, data=(X, np.ones(7)), resolution=8).lines if len(line.get_xdata()) == 7
+    ]
+    np.testing.assert_allclose(np.column_stack(shown[0].get_data()), X, atol=1e-12)
+    basis = sa.invariant_basis(sa.Sphere(3), sa.groups.trivial(3), max_eigenvalue=2)
+    with pytest.raises(ValueError, match=r"points of Sphere\(3\) have shape \(n, 3\)"):
+        sa.plot.sphere(basis, data=np.zeros((300, 2)), resolution=8)  # longitudes and latitudes
+
+
+def test_a_discrepancy_of_no_symmetry_says_so():
+    model = sa.InvariantKernelRidge(sa.Torus(1)).fit(np.linspace(0, 1, 12)[:, None], np.arange(12.0))
+    with pytest.raises(ValueError, match="no element but the identity: give group="):
+        sa.plot.discrepancy(model, np.zeros((2, 1)))
+
+
+def test_learning_curves_keep_the_names_of_columns():
+    pandas = pytest.importorskip("pandas")
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+
+    X = pandas.DataFrame(sa.Torus(2).sample(40, 0), columns=["hour", "day"])
+    chosen = ColumnTransformer([("chosen", "passthrough", ["hour"])])
+    model = make_pipeline(chosen, sa.InvariantKernelRidge(sa.Torus(1), max_dim=5))
+    ax = sa.plot.learning_curve({"model": model}, X, np.cos(np.pi * X["hour"]), test=(X, np.zeros(40)), repeats=1)
+    assert np.isfinite(ax.errors_["model"]).all()

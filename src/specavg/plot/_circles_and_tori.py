@@ -91,7 +91,7 @@ def circle(
                 panel.axvline(line, color="0.35", linewidth=1, linestyle=(0, (7, 2, 1.5, 2)), zorder=1)
     panel.set_xlim(x[0], x[-1])
     panel.set_ylabel(source.label)
-    _label_axis(panel.xaxis, period[0], start[0])
+    _label_axis(panel.xaxis, period[0], start[0], source.columns[0] if len(source.columns) == 1 else None)
     without_frame(panel)
     panel.grid(False, axis="x")
     return panel
@@ -126,7 +126,7 @@ def torus(
         Which function of a basis; by default the first that is not constant.
     output : int, optional
         Which output of a model with several.
-    data : array-like of shape (n, 2), optional
+    data : array-like of shape (n, 2), or a pair (X, y), optional
         Points to show.
     symmetry : bool, optional
         Whether to draw mirrors and rotations; by default for groups of at most 240 elements.
@@ -166,7 +166,7 @@ def torus(
 
     corner = start / period  # of the drawn cell, in periods
     if data is not None:
-        points = origin + (np.asarray(data, dtype=float) / period - corner) % 1.0 @ frame
+        points = origin + (source.points(data) / period - corner) % 1.0 @ frame
         panel.plot(*points.T, "o", color="white", markeredgecolor=INK, markeredgewidth=0.8, markersize=4)
     lines, centers = symmetry_of_plane(elements)
     for line in lines:

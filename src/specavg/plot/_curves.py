@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from specavg._arrays import Array
@@ -127,8 +127,8 @@ def learning_curve(
     (5, 3)
     """
     named: dict[str, Any] = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
-    points, targets = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
-    total = len(points)
+    targets = np.asarray(y, dtype=float)
+    total = len(targets)
     if sizes is None:
         sizes = [round(total * 2.0**-k) for k in np.linspace(3, 0, 5)]
     if max(sizes) > total or min(sizes) < 2:
@@ -142,7 +142,7 @@ def learning_curve(
         for i, rows in enumerate(subsets):
             for j, subset in enumerate(rows):
                 fitted: Any = clone(model)
-                fitted.fit(points[subset], targets[subset])
+                fitted.fit(_rows(X, subset), targets[subset])
                 difference = np.asarray(fitted.predict(test[0])) - np.asarray(test[1], dtype=float)
                 errors[name][i, j] = np.mean(difference**2)
                 if dim is None and hasattr(fitted, "basis_"):
@@ -152,3 +152,8 @@ def learning_curve(
     drawn = curves(sizes, errors, slope=slope, ax=ax)
     drawn.errors_ = errors  # pyright: ignore[reportAttributeAccessIssue]
     return drawn
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a table, which keeps the names of its columns."""
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X, dtype=float)[rows]

@@ -73,6 +73,8 @@ def discrepancy(
         raise ValueError("none of the models knows its space and group: give space= and group=")
     points = space.check_points(X)
     elements = list(_elements(group, n_elements, np.random.default_rng(random_state)))
+    if not elements:
+        raise ValueError(f"{group!r} has no element but the identity: give group=, the symmetry to compare with")
     found: dict[str, Array] = {}
     largest_value = 0.0
     for name, model in named.items():

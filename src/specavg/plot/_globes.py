@@ -61,7 +61,7 @@ def sphere(
     body : bool, default False
         With "3d": the surface whose distance from the centre is the value, as elastic moduli are drawn. Needs
         positive values.
-    data : array-like of shape (n, 3), optional
+    data : array-like of shape (n, 3), or a pair (X, y), optional
         Points to show.
     symmetry : bool, optional
         Whether to draw mirrors and axes; by default for groups of at most 240 elements.
@@ -99,7 +99,7 @@ def sphere(
     panel: Any = axes_or_new(ax, (5.2, 4.4) if projection == "3d" else (7.2, 3.9), projection=projection)
     height = np.linspace(-np.pi / 2, np.pi / 2, resolution + 1)
     around = np.linspace(-np.pi, np.pi, 2 * resolution + 1)
-    points = None if data is None else np.asarray(data, dtype=float).reshape(-1, 3)
+    points = None if data is None else source.points(data)
     if projection == "3d":
         surface = _Globe(panel, source.values, view, body)
     else:

@@ -26,6 +26,11 @@ class Source:
     label: str
     columns: tuple[str, ...] = ()  # names of the coordinates, where a model knows them
 
+    def points(self, data: Any) -> Array:
+        """Points to show, checked; those of a pair (X, y)."""  # (n, n_features)
+        is_pair = isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) > 1
+        return self.space.check_points(data[0] if is_pair else data)
+
 
 def source_of(
     model: Any,
