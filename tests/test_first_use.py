@@ -58,6 +58,15 @@ tensors = CopyTensors(one_copy, 3, [CopyTensor(((0, range(3)), (2, range(3))))])
 tensors.combine_gradient(X, np.ones((9, 1)))
 Determinants(one_copy, 3, np.array([[0, 1, 2], [0, 1, 3]])).evaluate(X)
 """,
+    "vectors with more values than one chunk of NumPy holds": """
+space = sa.Power(sa.Sphere(3), 2)
+group = sa.groups.joined(sa.groups.diagonal(sa.groups.orthogonal(3), 2), sa.groups.symmetric(2))
+X, Z = space.sample(40, random_state=0), space.sample(400, random_state=1)
+model = sa.EquivariantKernelRidge(space, group, "vector").fit(X, X[:, :3] + X[:, 3:])
+model.predict(Z, return_std=True)
+model.gradient(Z)
+model.basis_.gradient(Z[:60])
+""",
     "potential": """
 import numpy as np
 R = np.array([[0.0, 0, 0], [0, 0.76, 0.59], [0, -0.76, 0.59]]) + 0.05 * np.random.default_rng(0).normal(size=(60, 3, 3))

@@ -109,6 +109,10 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
     atoms[7].calc = None
     with pytest.raises(ValueError, match="molecule 7 carries no energy: its calculator is NoneType"):
         fitted(atoms)
+    with pytest.raises(
+        ValueError, match=r"fit\(R, \[atoms\.info\['\.\.\.'\] for atoms in R\], .*SinglePointCalculator"
+    ):
+        fitted(atoms)
     with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, forces, or Atoms"):
         fitted(R)
 
@@ -227,7 +231,9 @@ def test_geometries_that_occur_twice_have_the_mean_of_what_is_known():
     np.testing.assert_allclose(fitted(twice, np.tile(E, 2), missing).predict(R), fitted(R, E, F).predict(R), rtol=1e-8)
     apart = np.concatenate([E + 0.3, E - 0.1])  # of weights one and three
     w = np.repeat([1.0, 3.0], 20)
-    np.testing.assert_allclose(fitted(twice, apart, sample_weight=w).predict(R), fitted(R, E).predict(R), rtol=1e-8)
+    with pytest.warns(UserWarning, match=r"differ by 0\.4; .* 20 geometries occur several times, and the means"):
+        mean = fitted(twice, apart, sample_weight=w)
+    np.testing.assert_allclose(mean.predict(R), fitted(R, E).predict(R), rtol=1e-8)
 
 
 def test_atomic_numbers_are_elements(model, tmp_path):
@@ -240,6 +246,93 @@ def test_atomic_numbers_are_elements(model, tmp_path):
         np.testing.assert_allclose(atoms.get_potential_energy(), model.predict(R[:1])[0], rtol=1e-12)
         same.save(tmp_path / "water.specavg")
         np.testing.assert_array_equal(sa.load(tmp_path / "water.specavg").predict(atoms), same.predict(R[:1]))
+
+
+def test_a_list_of_molecules_is_no_list_of_atoms():
+    ase = pytest.importorskip("ase")
+    R, E, _ = water(30, 0)
+    frames = [ase.Atoms("OHH", r) for r in R]
+    for symbols in (frames[:3], frames):  # as many as there are atoms, and more
+        with pytest.raises(ValueError, match=rf"a list of {len(symbols)} Atoms of ASE; .*symbols=frames\[0\]$"):
+            InvariantPotential(symbols).fit(R, E)
+    with pytest.raises(
+        ValueError, match=r"the text 'H2O'; list the atoms, .* or give Atoms of ASE, such as ase\.Atoms"
+    ):
+        InvariantPotential("H2O").fit(R, E)
+
+
+def test_elements_in_lower_case_are_elements():
+    ase = pytest.importorskip("ase")
+    R, E, _ = water(30, 0)
+    lower = InvariantPotential(["o", "h", "h"], degree=3).fit([ase.Atoms("OHH", r) for r in R], E)
+    np.testing.assert_array_equal(lower.predict(R), InvariantPotential(SYMBOLS, degree=3).fit(R, E).predict(R))
+    with pytest.raises(
+        ValueError, match=r"molecule 0 has the atoms \['H', 'H', 'O'\], and symbols are \['o', 'h', 'h'\]"
+    ):
+        lower.predict(ase.Atoms("HHO", R[0][[1, 2, 0]]))
+    with pytest.warns(UserWarning, match="as h o h they do not have the lengths of bonds"):
+        InvariantPotential(["h", "o", "h"], degree={2: 4}).fit(R, E)
+
+
+def test_energies_elsewhere_in_molecules_are_named():
+    ase = pytest.importorskip("ase")
+    from ase.calculators.singlepoint import SinglePointCalculator
+
+    R, E, F = water(20, 3)
+    atoms = [ase.Atoms("OHH", r, info={"energy_dft": e, "source": "scan"}) for r, e in zip(R, E, strict=True)]
+    one = SinglePointCalculator(atoms[-1], energy=E[-1])
+    for molecule, f in zip(atoms, F, strict=True):
+        molecule.arrays["forces_dft"] = f
+        molecule.calc = one
+    with pytest.raises(ValueError, match=r"molecule 0 .* is shared by 20 molecules, and holds none for these") as said:
+        fitted(atoms)
+    assert "There are info['energy_dft'], arrays['forces_dft']. Give" in str(said.value)
+    by_hand = fitted(R, [a.info["energy_dft"] for a in atoms], [a.arrays["forces_dft"] for a in atoms])
+    np.testing.assert_array_equal(by_hand.predict(R), fitted(R, E, F).predict(R))
+
+
+def test_the_last_molecule_of_a_file_is_not_all_of_them():
+    ase = pytest.importorskip("ase")
+    R, E, _ = water(20, 3)
+    for energies, problem in ((E[:1], "at least two different geometries .* got 1"), (E, "one energy for each of 1")):
+        with pytest.raises(ValueError, match=problem + r".* reads only the last; all are ase\.io\.read\(path, ':'\)"):
+            fitted(ase.Atoms("OHH", R[0]), energies)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_geometry_with_another_number_of_atoms_is_named(model, number):
+    R = list(water(3, 0)[0])
+    R[1] = R[1][:number]
+    for given in (R, [r.tolist() for r in R]):
+        with pytest.raises(ValueError, match=f"^geometry 1 has {number} atoms, and symbols are 3$"):
+            model.predict(given)
+
+
+def test_atoms_at_the_same_place_are_told_by_the_distances_of_the_data(model, monkeypatch):
+    monkeypatch.setattr("specavg.molecules._potential._DISTANCES", 30)  # ten geometries at a time
+    R = np.concatenate([np.repeat(WATER[None], 25, axis=0), np.zeros((1, 3, 3))])
+    said = rf"geometry 25 are at the same place \(distance 0; typical distances are {np.median(model.lengths_):.3g}\)"
+    for asked in (model.predict, model.forces):
+        with pytest.raises(ValueError, match=said):
+            asked(R)
+
+
+def test_equal_geometries_with_other_energies_are_questioned():
+    R, E, F = water(60, 8)
+    noisy = np.concatenate([E, E + 0.05 * E.std() * np.random.default_rng(0).normal(size=60)])  # no warning
+    fitted(np.tile(R, (2, 1, 1)), noisy)
+    few, shifted = np.concatenate([R, R[:3]]), np.concatenate([E, E[:3] + 1.0])
+    said = r"geometries [012] and 6[012] are the same, and their energies .* differ by 1; .* 3 geometries occur several"
+    for forces in (None, np.concatenate([F, F[:3]])):
+        with pytest.warns(UserWarning, match=said) as found:
+            fitted(few, shifted, forces)
+        assert found[0].filename == __file__
+    few[60:] = few[60:, [0, 2, 1]] * [1, 1, -1]
+    with pytest.warns(
+        UserWarning, match=r"same but for motions, .* differ by 1; .* two reference energies, or do"
+    ) as found:
+        fitted(few, shifted)
+    assert found[0].filename == __file__
 
 
 def test_atoms_of_ase_are_symbols(model, tmp_path):

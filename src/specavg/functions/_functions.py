@@ -41,6 +41,12 @@ def row_ranges(n: int, row_bytes: float, chunk_bytes: float = CHUNK_BYTES) -> It
         yield slice(start, min(start + rows, n))
 
 
+def chunk_ranges(n: int, row_bytes: float) -> Iterator[slice]:
+    """Row ranges of n rows, one for each chunk; the values of few rows at a time are few enough for plain NumPy."""
+    few = max(_PLAIN_CHUNK_BYTES, min(64 * row_bytes, PLAIN_BYTES))
+    yield from row_ranges(n, row_bytes, few if few_rows(n) else CHUNK_BYTES)
+
+
 def sums_and_gram(dim: int, q: int, chunks: Iterable[tuple[Array, Array, Array | None]]) -> tuple[Array, Array]:
     """Φᵀ Y and Φᵀ diag(w) Φ, summed over chunks of rows.
 
@@ -250,5 +256,4 @@ class Functions(abc.ABC):
         """
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
         per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
-        few = max(_PLAIN_CHUNK_BYTES, min(64 * per_row, PLAIN_BYTES))
-        yield from row_ranges(n, per_row, few if few_rows(n) else CHUNK_BYTES)
+        yield from chunk_ranges(n, per_row)

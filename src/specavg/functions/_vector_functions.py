@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._functions import VALUES_REMEDY, Functions, row_ranges, sums_and_gram
+from specavg.functions._functions import VALUES_REMEDY, Functions, chunk_ranges, sums_and_gram
 
 Indices = NDArray[np.intp]
 
@@ -104,7 +104,7 @@ class VectorFunctions(abc.ABC):
 
     def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
         """Row ranges of n rows, one for each chunk: the working memory of a row is `times` that of its values."""
-        return row_ranges(n, times * self.row_bytes)
+        return chunk_ranges(n, times * self.row_bytes)
 
 
 @final

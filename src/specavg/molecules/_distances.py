@@ -36,13 +36,22 @@ class Pairs:
         return np.ascontiguousarray(pulls.reshape(3, n, -1).transpose(1, 2, 0))
 
 
-def distances(R: Array) -> Pairs:
-    """The distances of all pairs; atoms at the same place are refused."""  # (n, N, 3)
+def distances(R: Array, start: int = 0, lengths: Array | None = None) -> Pairs:
+    """The distances of all pairs; atoms at the same place are refused.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n, N, 3)
+    start : int
+        The number of the first geometry.
+    lengths : ndarray, optional
+        Typical distances, for what is said of atoms at the same place; those of `R` by default.
+    """
     n, N = R.shape[:2]
     apart = (R.transpose(2, 0, 1).reshape(3 * n, N) @ _ends(N)).reshape(3, n, -1)
     r = np.sqrt(apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2)
     if r.size and r.min() <= _TOUCHING * r.max():  # else none is close, and the median need not be known
-        _refuse_touching(r)
+        _refuse_touching(r, start, lengths)
     return Pairs(r, apart / r)
 
 
@@ -54,15 +63,15 @@ def _ends(atoms: int) -> Array:
     return ends
 
 
-def _refuse_touching(r: Array) -> None:
+def _refuse_touching(r: Array, start: int, lengths: Array | None) -> None:
     typical, (first, second) = np.median(r), pairs_of(round((1 + (1 + 8 * r.shape[1]) ** 0.5) / 2)).T
     close = np.argwhere(r <= _TOUCHING * typical)
     if len(close):
         geometry, pair = close[0]
         raise ValueError(
-            f"atoms {first[pair]} and {second[pair]} of geometry {geometry} are at the same place (distance "
-            f"{r[geometry, pair]:.3g}; typical distances are {typical:.3g}). Remove such geometries; "
-            f"there are {len(np.unique(close[:, 0]))}."
+            f"atoms {first[pair]} and {second[pair]} of geometry {start + geometry} are at the same place (distance "
+            f"{r[geometry, pair]:.3g}; typical distances are {typical if lengths is None else np.median(lengths):.3g})."
+            f" Remove such geometries; there are {len(np.unique(close[:, 0]))}."
         )
 
 

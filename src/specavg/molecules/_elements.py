@@ -28,9 +28,26 @@ def labels_of(symbols: Any) -> list[str]:
     (['O', 'H', 'H'], ['O', 'H1', 'H1'])
     """
     if isinstance(symbols, str):
-        raise ValueError(f"symbols is the text {symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
+        raise ValueError(
+            f"symbols is the text {symbols!r}; list the atoms, as in ['O', 'O', 'H', 'H'], or give Atoms of ASE, such "
+            "as ase.Atoms('O2H2'), in the order of the positions"
+        )
     if hasattr(symbols, "get_chemical_symbols"):
         return list(symbols.get_chemical_symbols())
+    if any(hasattr(symbol, "get_chemical_symbols") for symbol in symbols):  # else each would be the label of an atom
+        raise ValueError(f"symbols is a list of {len(symbols)} Atoms of ASE; give one of them, symbols=frames[0]")
     if all(isinstance(symbol, Integral) and 1 <= int(symbol) <= len(ELEMENTS) for symbol in symbols):
         return [ELEMENTS[int(symbol) - 1] for symbol in symbols]
     return [str(getattr(symbol, "symbol", symbol)).strip() for symbol in symbols]  # an Atom of ASE has its own
+
+
+def elements_of(labels: list[str]) -> list[str] | None:
+    """The elements that labels name, in upper or lower case; None where some name none.
+
+    Examples
+    --------
+    >>> elements_of(["o", "CL"]), elements_of(["O", "H1"])
+    (['O', 'Cl'], None)
+    """
+    elements = [label.capitalize() for label in labels]
+    return elements if set(elements) <= set(ELEMENTS) else None

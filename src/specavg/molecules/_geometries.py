@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -13,17 +14,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.molecules._elements import ELEMENTS
+from specavg.molecules._elements import elements_of
 
 # Of the standard deviation of energies that molecules hold: those given differ from them by a constant if by no more
 # than that. Rounding to four digits is as large; other units and other methods make a hundred times as much.
 _SHIFTED = 1e-4
+# Spread of the energies of one geometry that occurs several times, in standard deviations of all energies, from which
+# on repeats contradict each other: that of two data sets of the same geometries whose references differ by 0.76
+# deviations of one, or of noise with a quarter of the variance. Repeats of a program differ by less than 1e-6.
+_CONTRADICTING = 0.5
+_EQUAL = ("", "")
+_MOVED = (
+    " but for motions, mirror images and permutations of like atoms",
+    ", or do mirror images or like atoms differ",
+)
+_NO_FORCES = ("positions", "momenta")  # what ASE itself keeps of each atom, three numbers each
 _ALIKE = 1e-8  # of the largest value: turned geometries differ by 1e-14, those that are meant to differ by 1e-4
+
+
+def read_all(R: Any) -> str:
+    """What to do where one molecule stands for all of a file."""
+    return " ase.io.read(path) reads only the last; all are ase.io.read(path, ':')." if _is_one(R) else ""
+
+
+def _is_one(R: Any) -> bool:
+    return hasattr(R, "get_chemical_symbols")
 
 
 def molecules_in(R: Any) -> list[Any] | None:
     """The ``Atoms`` of a list, of one of ASE's trajectories or of a single molecule; None for numbers."""
-    if hasattr(R, "get_chemical_symbols"):
+    if _is_one(R):
         return [R]
     listed = isinstance(R, list | tuple) or type(R).__module__.startswith("ase.")
     return list(R) if listed and len(R) and hasattr(R[0], "get_chemical_symbols") else None
@@ -54,7 +74,11 @@ def positions_of(R: Any, labels: list[str]) -> Array:
         R = [_positions_of_one(i, atoms, labels) for i, atoms in enumerate(molecules)]
     if isinstance(R, list | tuple) and any(np.ndim(piece) == 3 for piece in R):
         raise ValueError(f"R is a list of {len(R)} pieces: join them with np.concatenate, R, E and forces alike")
-    positions = _real("R", R)
+    try:
+        positions = _real("R", R)
+    except ValueError:
+        _refuse_other_numbers_of_atoms(R, N)
+        raise
     if positions.shape[1:] not in ((N, 3), (3 * N,)):
         hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
         raise ValueError(
@@ -65,6 +89,13 @@ def positions_of(R: Any, labels: list[str]) -> Array:
     positions = positions.reshape(-1, N, 3)
     _refuse_infinite("R", positions)
     return positions
+
+
+def _refuse_other_numbers_of_atoms(R: Any, N: int) -> None:
+    """Say which geometry has another number of atoms: NumPy does not."""
+    for i, geometry in enumerate(R):
+        if hasattr(geometry, "__len__") and len(geometry) != N:
+            raise ValueError(f"geometry {i} has {len(geometry)} atoms, and symbols are {N}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +120,9 @@ class Observed:
         if energies.shape == (n, 1):
             energies = energies[:, 0]
         if energies.shape != (n,):
-            raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
+            raise ValueError(
+                f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}.{read_all(R)}"
+            )
         _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")
         if not alone and forces is None:
             forces = _forces_that_belong(molecules_in(R) or [], energies)
@@ -104,7 +137,7 @@ class Observed:
     def different(self) -> Observed:
         """Each geometry once, with the weighted means of energies and of forces, and the mean of weights."""
         flat = self.positions.reshape(len(self.positions), -1)
-        return self._merged(np.unique(flat, axis=0, return_inverse=True)[1].ravel())
+        return self._merged(np.unique(flat, axis=0, return_inverse=True)[1].ravel(), _EQUAL)
 
     def unlike(self, values: Array) -> Observed:
         """The same of geometries at which invariant functions have the same values."""  # (n, k)
@@ -112,10 +145,10 @@ class Observed:
         apart = np.abs(np.diff(values[order], axis=0)).max(axis=1) > _ALIKE * np.abs(values).max()
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.concatenate([[0], np.cumsum(apart)])
-        return self._merged(place)
+        return self._merged(place, _MOVED)
 
-    def _merged(self, place: NDArray[np.intp]) -> Observed:
-        """One geometry for each place."""
+    def _merged(self, place: NDArray[np.intp], how: tuple[str, str]) -> Observed:
+        """One geometry for each place; `how` says in which way they are the same, and what else may differ."""
         _, first, place, counts = np.unique(place, return_index=True, return_inverse=True, return_counts=True)
         if len(first) == len(place):
             return self
@@ -133,7 +166,27 @@ class Observed:
                 total > 0, sums(known * np.nan_to_num(self.forces)) / np.where(total > 0, total, 1), np.nan
             )
         energies = sums(w * self.energies) / sums(w)
+        self._question_repeats(place, energies, *how)
         return Observed(self.positions[first], energies, forces, sums(w) / counts, self.rows[first])
+
+    def _question_repeats(self, place: NDArray[np.intp], means: Array, how: str, or_else: str) -> None:
+        """Warn where energies of equal geometries differ as those of different ones do."""  # (n,), (n,)
+        w, E = self.weights, self.energies
+        apart, mean = E - means[place], np.average(E, weights=w)
+        within = np.sum(w * apart**2) / (len(E) - len(means))
+        spread = np.sum(w * (E - mean) ** 2) / (len(E) - 1)
+        if not within > _CONTRADICTING**2 * spread:  # NaN with forces alone
+            return
+        same = np.flatnonzero(place == place[np.abs(apart).argmax()])
+        low, high = same[E[same].argmin()], same[E[same].argmax()]
+        warnings.warn(
+            f"geometries {self.rows[low]} and {self.rows[high]} are the same{how}, and their energies {E[low]:.6g} and "
+            f"{E[high]:.6g} differ by {E[high] - E[low]:.3g}; the standard deviation of all energies is {E.std():.3g}. "
+            f"{np.count_nonzero(np.bincount(place) > 1)} geometries occur several times, and the means of their "
+            f"energies are taken. Are these two levels of theory, or two reference energies{or_else}? Then fit one "
+            "level alone, or subtract from each energy its own reference.",
+            stacklevel=6,
+        )
 
 
 def _checked_forces(forces: Array, positions: Array) -> Array:
@@ -174,12 +227,25 @@ def _held_by(R: Any, forces: Any) -> tuple[Array | None, Any]:
     if len(without) == len(known) and forces is not None:
         return None, forces
     if without:
-        calculator = type(molecules[without[0]].calc).__name__
-        raise ValueError(
-            f"molecule {without[0]} carries no energy: its calculator is {calculator}, and holds none for these "
-            "positions. Energies may also be given: fit(R, E); forces alone are fit(R, None, forces)."
-        )
+        raise ValueError(_why_no_energy(molecules, without[0]))
     return np.array(known, dtype=np.float64), forces
+
+
+def _why_no_energy(molecules: list[Any], index: int) -> str:
+    """What a calculator lacks, and where energies may be instead."""
+    atoms = molecules[index]
+    shared = sum(other.calc is atoms.calc for other in molecules) if atoms.calc is not None else 1
+    holds = f"is shared by {shared} molecules, and holds" if shared > 1 else "holds"
+    energies = [name for name, value in atoms.info.items() if isinstance(value, Real)]
+    forces = [name for name, values in atoms.arrays.items() if name not in _NO_FORCES and np.shape(values)[1:] == (3,)]
+    found = [f"info[{name!r}]" for name in energies] + [f"arrays[{name!r}]" for name in forces]
+    there = f" There are {', '.join(found)}." if found else ""
+    return (
+        f"molecule {index} carries no energy: its calculator is {type(atoms.calc).__name__}, which {holds} none for "
+        f"these positions.{there} Give energies and forces by hand, fit(R, [atoms.info['...'] for atoms in R], "
+        "[atoms.arrays['...'] for atoms in R]); or let each molecule hold its own, atoms.calc = "
+        "SinglePointCalculator(atoms, energy=..., forces=...). Forces alone are fit(R, None, forces)."
+    )
 
 
 def _held_forces(molecules: list[Any]) -> Array | None:
@@ -234,7 +300,7 @@ def _known(atoms: Any, name: str) -> Any:
 def _positions_of_one(index: int, atoms: Any, labels: list[str]) -> Array:
     """The positions of a molecule of ASE; its elements are compared where all labels are elements too."""
     elements = atoms.get_chemical_symbols()
-    if len(elements) != len(labels) or (elements != labels and set(labels) <= set(ELEMENTS)):
+    if len(elements) != len(labels) or elements_of(labels) not in (None, elements):
         raise ValueError(f"molecule {index} has the atoms {elements}, and symbols are {labels}, in this order")
     whole = _whole(atoms)
     if whole is None:

@@ -27,7 +27,7 @@ from specavg.molecules._distances import Pairs, PairScale, distances, over_orbit
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
 from specavg.molecules._equations import Equations
-from specavg.molecules._geometries import Observed, listed, positions_of
+from specavg.molecules._geometries import Observed, listed, positions_of, read_all
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._savable import Savable
 from specavg.regression._target_units import Units
@@ -59,7 +59,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     ----------
     symbols : sequence of str or int, or Atoms of ASE
         The element of each atom, or its atomic number, in the order of the positions. Any labels will do: atoms with
-        the same are alike. Of ``Atoms`` the chemical symbols are kept.
+        the same are alike. Of ``Atoms`` the chemical symbols are kept. Elements, in upper or lower case, are compared
+        with those of ``Atoms`` in ``fit`` and ``predict``.
     degree : int or mapping of int to int, optional
         The total degree of the polynomial; or a degree for each number of atoms: ``{2: 8, 3: 6, 4: 4}`` takes
         functions of two atoms up to degree 8, of three up to 6 and of four up to 4. Default: as many functions as the
@@ -153,8 +154,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         R : array-like of shape (n, N, 3)
             Positions of the atoms, or ``Atoms`` of ASE, in a list or as ``ase.io.iread`` gives them. A molecule that a
             periodic cell cuts apart is made whole. A geometry that occurs several times counts once, with the mean of
-            its energies and forces: leaving out one of two equal ones says nothing. Without forces this holds for
-            turned ones too, and for those in which like atoms have changed places.
+            its energies and forces: leaving out one of two equal ones says nothing. Energies of such geometries that
+            contradict each other are warned of. Without forces this holds for turned ones too, and for those in which
+            like atoms have changed places.
         E : array-like of shape (n,), optional
             Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With forces alone,
             ``fit(R, None, forces)`` or held by calculators without energies, the mean energy of the geometries is set
@@ -178,7 +180,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         positions, given, n = data.positions, data.forces, len(data.positions)
         if n < 2:
             raise ValueError(
-                f"at least two different geometries are needed, to choose a penalty by leaving one out; got {n}"
+                f"at least two different geometries are needed, to choose a penalty by leaving one out; got {n}."
+                f"{read_all(R)}"
             )
         kinds = MoleculeTerms.of(len(labels), classes, 1)
         r = distances(positions).r
@@ -318,7 +321,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         step = max(1, _DISTANCES // len(self.lengths_))
         for start in range(0, len(positions), step):
             rows = slice(start, min(start + step, len(positions)))
-            pairs = distances(positions[rows])
+            pairs = distances(positions[rows], start, self.lengths_)
             x, slope = scale(pairs.r)
             yield rows, x, slope, pairs
 

@@ -12,7 +12,7 @@ from specavg._arrays import Array
 from specavg.data._questioned_fit import FAR_BETTER, POOR, question_fit
 from specavg.molecules._choice_of_model import Fit
 from specavg.molecules._distances import pairs_of
-from specavg.molecules._elements import RADII
+from specavg.molecules._elements import RADII, elements_of
 
 _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of energies has a sign
 _RIGID = 0.1  # of the size of forces: the part that moves whole molecules; grids of programs leave about 0.01
@@ -188,12 +188,13 @@ def _question_far(what: str, rows: NDArray[np.intp], errors: Array, root: Array,
 
 def question_order(labels: list[str], r: Array) -> None:
     """Warn where the lengths of bonds say that the atoms are in another order than their names."""  # r (n, m)
-    if not set(labels) <= set(RADII) or len(set(labels)) < 2 or len(labels) > _MANY_ATOMS:
+    elements = elements_of(labels)
+    if elements is None or not set(elements) <= set(RADII) or len(set(elements)) < 2 or len(labels) > _MANY_ATOMS:
         return
     first, second = pairs_of(len(labels)).T
     D = np.zeros((len(labels), len(labels)))
     D[first, second] = D[second, first] = np.median(r, axis=0)
-    radii = np.array([RADII[label] for label in labels])
+    radii = np.array([RADII[element] for element in elements])
     order = _without_strain(radii, D) if all(_strain(radii, unit * D) for unit in _UNITS) else None
     if order is not None:  # in Å: among several units almost any distances fit some order
         warnings.warn(
