@@ -55,3 +55,17 @@ def test_many_rows_at_one_point_have_their_mean(rows, cutoff):
     with pytest.warns(UserWarning, match="one orbit"):
         model = sa.InvariantKernelRidge(sa.Torus(2), groups.symmetric(2), **cutoff).fit(X, y)
     assert model.predict([[0.3, 0.3]])[0] == pytest.approx(y.mean())
+
+
+def test_bases_are_compared_with_the_functions_that_stand_out_in_each():
+    """A sum over coordinates beside a product of all: before the product is named, few coordinates first look worse."""
+    space, group = sa.Torus(4), sa.groups.symmetric(4)
+
+    def target(X):
+        c = np.cos(np.pi * X)
+        return np.exp(c).sum(axis=1) + 2 * c.prod(axis=1)
+
+    X, Z = space.sample(200, random_state=0), space.sample(500, random_state=1)
+    model = sa.InvariantKernelRidge(space, group).fit(X, target(X))
+    assert isinstance(model.basis_.order, sa.invariants.FewCoordinates)
+    assert np.sqrt(np.mean((model.predict(Z) - target(Z)) ** 2)) < 1e-8  # in the order by type 3e-6

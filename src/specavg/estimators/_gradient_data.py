@@ -230,7 +230,8 @@ class RatioSearch:
         """A search with the penalty `a`; None where it is chosen."""
         first = problem(guess)
         if len(first.mean_features) and first.count > 1:
-            return cls(problem, guess, levels, *shortlist(first, levels, spectra, a, _limits.SHORTLIST))
+            found = shortlist(first, levels, spectra, a, _limits.SHORTLIST)
+            return cls(problem, guess, levels, found.spectra, found.score, found.to_rounding)
         return cls(problem, guess, levels, spectra, np.inf, to_rounding=False)
 
     def best(self, alpha: float | None) -> RatioChoice:

@@ -19,7 +19,7 @@ from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import screened, shortlist
+from specavg.regression._spectrum_choice import named_score, screened, shortlist
 
 # Makes a basis of at most so many functions; with None, of as many as are affordable.
 MadeBasis = Callable[[int | None], InvariantBasis]
@@ -101,7 +101,9 @@ def _on_few_rows(
         problem = sample.searched(features, half_digits=not data.held(basis))
         with one_thread(problem.count):
             first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
-        return _Racing(make, basis, features, problem, candidates, first)
+            few = None if first is None else problem.some_rows(_limits.SCREEN_ROWS)
+            named = -np.inf if first is None or few is None else named_score(few, basis, next(iter(first)), alpha)
+        return _Racing(make, basis, features, problem, candidates, first, named)
 
     racing = [first_look(*pair) for pair in competing_bases(bases, affordable_dim(sample.count))]
     leading = min((each.best for each in racing if each.first is not None), default=np.inf)
@@ -144,6 +146,9 @@ class _Racing:
     candidates : list of Spectrum
     first : dict of Spectrum to float, or None
         The best of the candidates on few rows, and their scores; None where there are hardly more.
+    best : float
+        The best score on few rows, functions that stand out being named; without such a look a basis goes on in any
+        case.
     """
 
     make: MadeBasis
@@ -152,19 +157,18 @@ class _Racing:
     problem: FeatureProblem
     candidates: list[Spectrum]
     first: dict[Spectrum, float] | None
-
-    @property
-    def best(self) -> float:
-        """The best score on few rows; without such a look a basis goes on in any case."""
-        return -np.inf if self.first is None else min(self.first.values())
+    best: float
 
     def shortlisted(self, alpha: float | None, size: int, bound: float) -> tuple[list[Spectrum], float]:
         """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score."""
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
             return self.candidates, np.inf
         start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
+        if not start and self.first is not None:
+            start = [next(iter(self.first))]  # which is promising by the functions that are named beside it
         with one_thread(self.problem.count):
-            return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)[:2]
+            found = shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
+            return found.spectra, named_score(self.problem, self.basis, found.best, alpha)
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple, final
 
@@ -87,15 +87,8 @@ def fit_of_trial(
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
-    named, hidden = np.empty(0, dtype=np.intp), 0.0
-    nothing_is_noise = _NEAR_THE_SMALLEST * problem.smallest_alpha if problem.count > _limits.SEARCH_ROWS else 0.0
-    while not given and alpha > nothing_is_noise * path.top and len(new := path.standing_out(alpha)):
-        found = _with_named(problem, path, trial, alpha, new)
-        if found is None:
-            break
-        hidden += float(bounds(path.scale)[new].sum())
-        path, trial, alpha = found
-        named = np.append(named, new)
+    found = _Named(path, trial, alpha) if given else _with_all_named(problem, path, trial, alpha)
+    path, trial, alpha = found.path, found.trial, found.alpha
     coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
     return RidgeFit(
@@ -106,10 +99,64 @@ def fit_of_trial(
         trials,
         coefficients,
         path.noise_variance(alpha),
-        path.posterior(alpha, None if given else path.calibration(np.array([alpha]), hidden)),
+        path.posterior(alpha, None if given else path.calibration(np.array([alpha]), found.hidden)),
         iterations=iterations,
-        outstanding=1 + np.sort(named),
+        outstanding=1 + np.sort(found.functions),
     ).of_targets(problem.units)
+
+
+def named_score(problem: Problem, levels: Levels, spectrum: Spectrum, alpha: float | None) -> float:
+    """The score of a spectrum once functions that stand out are named; its best score where none is.
+
+    A rough spectrum is the better one as long as functions that stand out are taken for noise, and a smooth one with
+    these functions beside it may be far better. So bases are compared by this score.
+    """
+    compared = _Comparison(problem, levels, alpha)
+    compared.add([spectrum])
+    tried = compared.found[spectrum]
+    if alpha is not None or len(problem.mean_targets) > 1:  # no functions are named
+        return tried.best
+    k = int(np.argmin(tried.joint))
+    penalty = float(tried.alphas[k])
+    path = _path(problem, relative_scale(spectrum, levels, len(problem.mean_features))[0], penalty)
+    return _with_all_named(problem, path, tried.trial(k), penalty).trial.score
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """A path with its best penalty once functions that stand out are penalised like the first.
+
+    Attributes
+    ----------
+    path : Path
+    trial : Trial
+    alpha : float
+        In units of `path`.
+    functions : ndarray of int
+        Numbers of these functions.
+    hidden : float
+        What each had to exceed, summed over them.
+    """
+
+    path: Path
+    trial: Trial
+    alpha: float
+    functions: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    hidden: float = 0.0
+
+
+def _with_all_named(problem: Problem, path: Path, trial: Trial, alpha: float) -> _Named:
+    """Functions that stand out are named, and those that they hid are looked for, until none stands out."""
+    found = _Named(path, trial, alpha)
+    nothing_is_noise = _NEAR_THE_SMALLEST * problem.smallest_alpha if problem.count > _limits.SEARCH_ROWS else 0.0
+    while found.alpha > nothing_is_noise * found.path.top:
+        new = found.path.standing_out(found.alpha)
+        if not len(new) or (better := _with_named(problem, found.path, found.trial, found.alpha, new)) is None:
+            break
+        functions = np.append(found.functions, new)
+        found = _Named(*better, functions, found.hidden + float(bounds(found.path.scale)[new].sum()))
+    return found
 
 
 def _with_named(
@@ -146,11 +193,13 @@ class Shortlist(NamedTuple):
     score : float
     to_rounding : bool
         Whether the best predicts what is left out to rounding: no other can do better, and it is the only one.
+    best : Spectrum
     """
 
     spectra: list[Spectrum]
     score: float
     to_rounding: bool
+    best: Spectrum
 
 
 def shortlist(
@@ -166,12 +215,13 @@ def shortlist(
     best, k = _smallest(problem, tried)
     score = float(best.joint[k])
     if best.scores.error[k] <= _TO_ROUNDING**2:
-        return Shortlist([best.spectrum], score, to_rounding=True)
+        return Shortlist([best.spectrum], score, to_rounding=True, best=best.spectrum)
     scores = {best.spectrum: score}
     for each in sorted(tried, key=lambda each: each.best):
         scores.setdefault(each.spectrum, each.best)
     promising = _apart(dict(islice(scores.items(), size)), grids_of(candidates), problem.count)
-    return Shortlist([spectrum for spectrum in candidates if spectrum in promising], score, to_rounding=False)
+    spectra = [spectrum for spectrum in candidates if spectrum in promising]
+    return Shortlist(spectra, score, to_rounding=False, best=best.spectrum)
 
 
 def screened(
