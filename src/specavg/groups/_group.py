@@ -17,7 +17,7 @@ from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
 from specavg.groups._given_generators import columns, common_size, fields_from, neutral, one_kind
 from specavg.groups._molien import molien_series
-from specavg.groups._product_replacement import random_product
+from specavg.groups._product_replacement import random_elements
 from specavg.groups._signed_columns import LeastImages
 from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.recognition._continuous_part import continuous_structure
@@ -258,14 +258,7 @@ class Group(Immutable):
         >>> groups.symmetric(5).random(0) == groups.symmetric(5).random(0)
         True
         """
-        rng = as_generator(random_state)
-        try:
-            known = self.recognise()
-        except ValueError:  # no stabiliser chain within reach
-            if self._fields:
-                raise
-            return random_product(self._generators, self.identity, rng)
-        return known.random(rng)
+        return next(random_elements(self, as_generator(random_state)))
 
     def elements(self, limit: int = 1_000_000) -> Iterator[Isometry]:
         """Every element once, the identity first.
