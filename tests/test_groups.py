@@ -311,7 +311,7 @@ def test_many_general_matrices_are_refused_soon():
 def test_rotations_about_two_axes_are_refused_soon():
     turns = [np.array([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1]])]
     turns.append(turns[0][np.ix_([2, 0, 1], [2, 0, 1])])
-    with pytest.raises(ValueError, match="did not close within 30000 images"):
+    with pytest.raises(ValueError, match="no fraction of a turn with a denominator up to 30000"):
         _ = Group(turns).order
     prism = groups.point_group("D1001h")  # long orbits, but for the one axis
     assert Group([sa.isometries.orthogonal(g.matrix) for g in prism.generators]).order == prism.order
@@ -350,8 +350,23 @@ def test_copies_may_be_permuted_by_a_plain_permutation():
 # --- what is refused ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (-np.eye(3), r"got shape \(3,\).*for one matrix give a list of it: Group\(\[matrix\]\)"),
+        ("Oh", r"a name stands in its function, as in sa\.groups\.point_group\(\"Oh\"\)"),
+        ([2.0 * np.array([[0, -1.0], [1, 0]])], r"skew-symmetric.* is a field: write Group\(\[\], \[J\]\)"),
+        ([np.round(np.eye(4) - 2 * np.full((4, 4), 0.3), 9)], "up to 480 elements; of a larger group give 16 digits"),
+    ],
+    ids=["no list", "name", "field", "rounded"],
+)
+def test_what_generates_no_group_is_told_what_to_write(given, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        Group(given)
+
+
 def test_infinite_groups_are_refused():
-    with pytest.raises(ValueError, match="did not close within 30000"):
+    with pytest.raises(ValueError, match="no fraction of a turn with a denominator up to 30000"):
         _ = Group([rotation(1.0)]).order
     with pytest.raises(ValueError, match="too little to tell it from rounding"):
         _ = Group([rotation(1e-8)]).order
@@ -580,7 +595,7 @@ def test_a_group_without_a_chain_still_gives_random_elements():
     """Product replacement, where the generators show no finite group."""
     turn = np.array([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1.0]])
     G = groups.Group([turn])
-    with pytest.raises(ValueError, match="did not close"):
+    with pytest.raises(ValueError, match="no fraction of a turn"):
         _ = G.order
     g = G.random(0)
     assert g == G.random(0)

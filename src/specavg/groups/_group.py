@@ -15,7 +15,7 @@ from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
-from specavg.groups._given_generators import columns, common_size, fields_from, neutral, one_kind
+from specavg.groups._given_generators import columns, common_size, fields_from, neutral, not_a_group, one_kind
 from specavg.groups._molien import molien_series
 from specavg.groups._product_replacement import random_elements
 from specavg.groups._signed_columns import LeastImages
@@ -80,6 +80,8 @@ class Group(Immutable):
             raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
         if hasattr(generators, "array_form"):
             raise TypeError(f"Group needs a list of generators; got the single permutation {generators!r}: write [g]")
+        if isinstance(generators, str):
+            raise not_a_group(generators)
         if isinstance(fields, Field):
             raise TypeError(f"Group needs a list of fields; got the single field {fields!r}: write fields=[f]")
         if isinstance(fields, str):

@@ -55,6 +55,6 @@ def _isometry(g: Any, name: str, points: int, fields: str) -> Isometry:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "
-            "permutation write isometries.permutation(image)."
+            "permutation write isometries.permutation(image), for one matrix give a list of it: Group([matrix])."
         )
     return orthogonal(matrix)

@@ -101,7 +101,8 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 "circle are groups.cyclic(n), and shifts of a torus take a Fraction."
             )
     if any(map(_slow_turn, itertools.islice(_words(matrices), max(_FEW_GENERATORS, _TURNS // d**3)))):
-        raise _too_large(LIMITS[-1], matrices)
+        turns = "a generator or a product of few turns by no fraction of a turn with a denominator up to"
+        raise _too_large(f"{turns} {LIMITS[-1]}", matrices)
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
     limit = LIMITS[0]
@@ -125,19 +126,18 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 return vectors
         if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
-    raise _too_large(limit, matrices)
+    raise _too_large(f"the orbits of the vectors tried did not close within {limit} images", matrices)
 
 
-def _too_large(limit: int, matrices: Sequence[Array]) -> ValueError:
+def _too_large(seen: str, matrices: Sequence[Array]) -> ValueError:
     question = questioned_turn(matrices, matrices)
     why = "A rotation by an irrational part of a turn generates an infinite group."
     if question is not None:
         what, turns = question
         why = f"{what[0].upper()}{what[1:]} {turns}"
     return ValueError(
-        "the matrices generate a group that is too large for this search, or infinite: the orbits of the vectors tried "
-        f"did not close within {limit} images. {why} If this one is finite, use "
-        "exact kinds (permutation, signed_permutation) or the catalogue (groups.point_group, ...)."
+        f"the matrices generate a group that is too large for this search, or infinite: {seen}. {why} If this one "
+        "is finite, use exact kinds (permutation, signed_permutation) or the catalogue (groups.point_group, ...)."
     )
 
 
