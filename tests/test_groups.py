@@ -365,6 +365,14 @@ def test_what_generates_no_group_is_told_what_to_write(given, said):
         Group(given)
 
 
+def test_entries_of_matrices_may_be_fractions_as_texts():
+    mirror = [["1/3", "-2/3", "-2/3"], ["-2/3", "1/3", "-2/3"], ["-2/3", "-2/3", "1/3"]]
+    assert Group([mirror]) == Group([[[float(Fraction(text)) for text in row] for row in mirror]])
+    assert Group([mirror]).order == 2
+    with pytest.raises(TypeError, match="neither an isometry nor a matrix"):
+        Group([[["one", "1/0"], ["1/0", "0"]]])
+
+
 def test_infinite_groups_are_refused():
     with pytest.raises(ValueError, match="no fraction of a turn with a denominator up to 30000"):
         _ = Group([rotation(1.0)]).order

@@ -44,9 +44,9 @@ class Group(Immutable):
     Parameters
     ----------
     generators : iterable of Isometry or (d, d) array_like
-        The generating set S. A square matrix or a single SciPy `Rotation` stands for
-        `isometries.orthogonal(matrix)`, a sympy `Permutation` for `isometries.permutation(image)`. Rounded matrices of
-        a finite group of at most 480 elements, as files give them, are replaced by exact ones, with a warning.
+        The generating set S. A square matrix (entries may be texts such as "1/3") or a single SciPy `Rotation` stands
+        for `isometries.orthogonal(matrix)`, a sympy `Permutation` for `isometries.permutation(image)`. Rounded matrices
+        of a finite group of at most 480 elements, as files give them, are replaced by exact ones, with a warning.
     fields : iterable of Field or (d, d) array_like
         Infinitesimal isometries, from `isometries.fields`. A square matrix stands for `fields.rotation(matrix)`.
         (A string here is taken for the name.)
