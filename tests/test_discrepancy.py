@@ -1,9 +1,11 @@
 """The invariance discrepancy: exhaustive or sampled, and it says which."""
 
 import pickle
+import time
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -23,6 +25,24 @@ def test_is_the_largest_change_over_the_whole_group():
     assert found.mean == pytest.approx(np.mean(changes))
     assert (found.n_elements, found.exhaustive) == (48, True)
     assert repr(found).endswith("(all 48 elements)")
+
+
+def test_random_elements_of_infinite_groups_are_drawn_one_after_another():
+    """Each of the thousand elements began a random walk of its own: 7 s."""
+    axis = np.array([0.6, 0.64, 0.48])
+    space, group = sa.Sphere(3), groups.Group([Rotation.from_rotvec(axis)])
+    X, start = space.sample(4, random_state=0), time.process_time()
+    kept = sa.invariance_discrepancy(lambda X: X @ axis, space, group, X, random_state=0)
+    assert time.process_time() - start < 2.5  # 0.3 s
+    assert (kept.n_elements, kept.exhaustive) == (1000, False)
+    assert kept < 1e-12
+    first = lambda X: X[:, 0]  # noqa: E731
+    found, again, more = (sa.invariance_discrepancy(first, space, group, X, None, seed) for seed in (1, 1, 2))
+    assert found == again
+    assert found != more
+    # A turn by t about the axis changes x by a (cos t − 1) + b sin t.
+    a, b = (X - np.outer(X @ axis, axis))[:, 0], np.cross(axis, X)[:, 0]
+    assert found == pytest.approx((np.abs(a) + np.hypot(a, b)).max(), rel=1e-3)
 
 
 @pytest.mark.parametrize("f", [lambda X: 1.0, lambda X: X[:2, 0], lambda X: X.T, np.sum])

@@ -6,7 +6,7 @@ import pickle
 import time
 from collections import Counter
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -311,7 +311,7 @@ def test_many_general_matrices_are_refused_soon():
 def test_rotations_about_two_axes_are_refused_soon():
     turns = [np.array([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1]])]
     turns.append(turns[0][np.ix_([2, 0, 1], [2, 0, 1])])
-    with pytest.raises(ValueError, match="did not close within 30000 images"):
+    with pytest.raises(ValueError, match="no fraction of a turn with a denominator up to 30000"):
         _ = Group(turns).order
     prism = groups.point_group("D1001h")  # long orbits, but for the one axis
     assert Group([sa.isometries.orthogonal(g.matrix) for g in prism.generators]).order == prism.order
@@ -350,8 +350,31 @@ def test_copies_may_be_permuted_by_a_plain_permutation():
 # --- what is refused ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (-np.eye(3), r"got shape \(3,\).*for one matrix give a list of it: Group\(\[matrix\]\)"),
+        ("Oh", r"a name stands in its function, as in sa\.groups\.point_group\(\"Oh\"\)"),
+        ([2.0 * np.array([[0, -1.0], [1, 0]])], r"skew-symmetric.* is a field: write Group\(\[\], \[J\]\)"),
+        ([np.round(np.eye(4) - 2 * np.full((4, 4), 0.3), 9)], "up to 480 elements; of a larger group give 16 digits"),
+    ],
+    ids=["no list", "name", "field", "rounded"],
+)
+def test_what_generates_no_group_is_told_what_to_write(given, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        Group(given)
+
+
+def test_entries_of_matrices_may_be_fractions_as_texts():
+    mirror = [["1/3", "-2/3", "-2/3"], ["-2/3", "1/3", "-2/3"], ["-2/3", "-2/3", "1/3"]]
+    assert Group([mirror]) == Group([[[float(Fraction(text)) for text in row] for row in mirror]])
+    assert Group([mirror]).order == 2
+    with pytest.raises(TypeError, match="neither an isometry nor a matrix"):
+        Group([[["one", "1/0"], ["1/0", "0"]]])
+
+
 def test_infinite_groups_are_refused():
-    with pytest.raises(ValueError, match="did not close within 30000"):
+    with pytest.raises(ValueError, match="no fraction of a turn with a denominator up to 30000"):
         _ = Group([rotation(1.0)]).order
     with pytest.raises(ValueError, match="too little to tell it from rounding"):
         _ = Group([rotation(1e-8)]).order
@@ -551,11 +574,36 @@ def test_minimal_generators_generate_and_none_can_be_dropped(group, count):
             assert Group([h for h in kept if h is not g], size=group.size).order < group.order
 
 
+def complex_reflections():
+    """G34 of Shephard and Todd on R^12: seven reflections of C^6."""
+    one, cube = np.eye(6, dtype=complex), np.exp(2j * np.pi / 3)
+    roots = [*(one[i] - one[i + 1] for i in range(5)), one[0] - cube * one[1], one.sum(axis=0)]
+    matrices = [one - 2 * np.outer(v, v.conj()) / np.vdot(v, v).real for v in roots]
+    return [np.block([[A.real, -A.imag], [A.imag, A.real]]) for A in matrices]
+
+
+@pytest.mark.parametrize("first", [0, 4])
+def test_complex_reflections_are_recognised_in_any_order(first):
+    matrices = complex_reflections()
+    assert Group([*matrices[first:], *matrices[:first]]).order == 39191040  # one of these orders was an error
+
+
+def test_one_vector_with_many_images_does_not_end_the_search(monkeypatch):
+    """However many generators there are: the cycle has an eigenvector of 252 images, the transposition one of 90."""
+    from specavg.groups.recognition import _vectors
+
+    monkeypatch.setattr(_vectors, "LIMITS", (100,))
+    monkeypatch.setattr(_vectors, "_IMAGES", 199)
+    Q, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(10, 10)))
+    generators = [cycles(10, range(10)), cycles(10, [0, 1])]
+    assert Group([Q @ g.matrix @ Q.T for g in generators]).order == math.factorial(10)
+
+
 def test_a_group_without_a_chain_still_gives_random_elements():
     """Product replacement, where the generators show no finite group."""
     turn = np.array([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1.0]])
     G = groups.Group([turn])
-    with pytest.raises(ValueError, match="did not close"):
+    with pytest.raises(ValueError, match="no fraction of a turn"):
         _ = G.order
     g = G.random(0)
     assert g == G.random(0)
@@ -574,6 +622,21 @@ def test_product_replacement_reaches_every_element_about_equally_often():
         counts[g] = counts.get(g, 0) + 1
     assert len(counts) == 24
     assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7
+
+
+def test_products_drawn_one_after_another_are_as_uniform_and_keep_their_digits():
+    from specavg.groups._product_replacement import _DRAWS, random_products
+
+    S4, Q = groups.symmetric(4), np.linalg.qr(np.random.default_rng(2).normal(size=(4, 4)))[0]
+    turned = [iso.orthogonal(Q @ g.matrix @ Q.T) for g in S4.generators]
+    drawn = list(islice(random_products(turned, S4.identity, np.random.default_rng(3)), _DRAWS + 200))
+    entries = np.array([Q.T @ g.matrix @ Q for g in drawn])
+    assert np.abs(entries - np.rint(entries)).max() < 1e-12  # 1e-14 for the first
+    counts = Counter(np.rint(A).astype(int).tobytes() for A in entries)
+    assert len(counts) == 24
+    assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7  # as above
+    followed = Counter(np.rint(A.T @ B).astype(int).tobytes() for A, B in pairwise(entries))
+    assert sum((c - 50) ** 2 / 50 for c in followed.values()) < 2 * 49.7  # from one to the next, nearly as uniform
 
 
 @pytest.mark.parametrize("kind", ["matrices", "factors", "copies", "two-sided"])

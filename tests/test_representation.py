@@ -284,6 +284,36 @@ def test_alternating_groups_in_other_axes_are_representations(monkeypatch, pairs
         groups.Representation(group, [turned[0][0], turned[1][1]])
 
 
+def test_relations_of_unrecognised_generators_are_those_that_their_angles_show():
+    # Two mirrors at 60° and a third at an angle that is no fraction of a turn: an infinite group, with (g0 g1)^3 = 1.
+    roots = [[1.0, 0, 0], [0.5, 0.75**0.5, 0], [np.cos(1), 0, np.sin(1)]]
+    group = Group([np.eye(3) - 2 * np.outer(v, v) for v in roots])
+    with pytest.raises(ValueError, match="too large for this search, or infinite"):
+        _ = group.order
+    for signs in ([-1, -1, -1], [-1, -1, 1], [1, 1, -1]):
+        assert groups.Representation(group, [[[float(sign)]] for sign in signs]).dim == 1
+    with pytest.raises(ValueError, match=r"the relation \(g0 g1\)\^3 = 1 fails by 2"):
+        groups.Representation(group, [[[-1.0]], [[1.0]], [[1.0]]])
+    assert groups.Representation(group, group.generators).dim == 3
+    paired = Group([isometries.factors([g, g]) for g in group.generators])
+    with pytest.raises(ValueError, match=r"the relation \(g0 g1\)\^3 = 1 fails by 2"):
+        groups.Representation(paired, [[[-1.0]], [[1.0]], [[1.0]]])
+
+
+@pytest.mark.parametrize("products", [0, 500])
+def test_words_of_unrecognised_generators_have_orders_that_images_must_have(monkeypatch, products):
+    monkeypatch.setattr(_relations, "_PRODUCTS", products)  # without products of two, random words are left
+    monkeypatch.setattr(_vectors, "LIMITS", (2,))  # no vector has few images: nothing else is known
+    group = groups.alternating(9)
+    Q = np.linalg.qr(np.random.default_rng(2).normal(size=(9, 9)))[0]
+    turned = Group([Q @ g.matrix @ Q.T for g in group.generators])
+    s = isometries.permutation([1, 0, 2, 3, 4, 5, 6, 7, 8])
+    first, *others = group.generators
+    assert groups.Representation(turned, group.generators).dim == 9
+    with pytest.raises(ValueError, match=r"the relation \(g.* = 1 fails by"):
+        groups.Representation(turned, [s @ first @ s.inverse(), *others])
+
+
 def test_orders_of_exact_shifts_are_checked_whatever_they_are():
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
     assert groups.Representation(groups.cyclic(4 * 10**12), [turn]).dim == 2

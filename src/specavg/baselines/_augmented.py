@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
+from specavg.groups._product_replacement import random_elements
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
@@ -99,7 +101,7 @@ class Augmented(MetaRegressor):
         if self.n_elements < 1:
             raise ValueError(f"n_elements must be at least 1, or None for all of the group; got {self.n_elements!r}")
         rng = as_generator(self.random_state)
-        return [group.random(rng) for _ in range(count)]
+        return list(islice(random_elements(group, rng), count))
 
     def _predict(self, points: Any) -> Any:
         return self.estimator_.predict(self.space_.wrapped(points))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
 from specavg.baselines._ridge import KernelRidgeBase
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
+from specavg.groups._product_replacement import random_elements
 from specavg.invariants import default_group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
@@ -232,7 +234,7 @@ class RandomlyAveragedKernelRidge(KernelRidgeBase):
         if self.elements_ is None:
             group = _group_in_use(self.group, space)
             rng = as_generator(self.random_state)
-            self.elements_ = [space.check_isometry(group.random(rng)) for _ in range(self.n_elements)]
+            self.elements_ = [space.check_isometry(g) for g in islice(random_elements(group, rng), self.n_elements)]
         elements = self.elements_
         plain = as_kernel(self.kernel).function(space)
 

@@ -14,6 +14,7 @@ from specavg._messages import shown
 from specavg._named_columns import of_arrays
 from specavg.functions._few_rows import FEW_ROWS
 from specavg.groups import Group, Representation
+from specavg.groups._product_replacement import random_elements
 from specavg.invariants._acting_group import check_group, group_order
 from specavg.isometries import Isometry
 
@@ -116,7 +117,7 @@ def invariance_discrepancy(
     exhaustive = n_elements is None and group_order(group) <= SMALL_GROUP
     tried = group.order if exhaustive else n_elements or RANDOM_ELEMENTS
     rng = np.random.default_rng(random_state)
-    elements = iter(group.elements()) if exhaustive else (group.random(rng) for _ in range(int(tried)))
+    elements = iter(group.elements()) if exhaustive else islice(random_elements(group, rng), int(tried))
     basis = getattr(predict, "basis_", None)
     image = _images(predict, basis, space, group)
     one_orbit = getattr(basis, "has_canonical", False) and len(points) <= FEW_ROWS

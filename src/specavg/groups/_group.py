@@ -15,9 +15,9 @@ from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
-from specavg.groups._given_generators import columns, common_size, fields_from, neutral, one_kind
+from specavg.groups._given_generators import columns, common_size, fields_from, neutral, not_a_group, one_kind
 from specavg.groups._molien import molien_series
-from specavg.groups._product_replacement import random_product
+from specavg.groups._product_replacement import random_elements
 from specavg.groups._signed_columns import LeastImages
 from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.recognition._continuous_part import continuous_structure
@@ -44,9 +44,9 @@ class Group(Immutable):
     Parameters
     ----------
     generators : iterable of Isometry or (d, d) array_like
-        The generating set S. A square matrix or a single SciPy `Rotation` stands for
-        `isometries.orthogonal(matrix)`, a sympy `Permutation` for `isometries.permutation(image)`. Rounded matrices of
-        a finite group of at most 480 elements, as files give them, are replaced by exact ones, with a warning.
+        The generating set S. A square matrix (entries may be texts such as "1/3") or a single SciPy `Rotation` stands
+        for `isometries.orthogonal(matrix)`, a sympy `Permutation` for `isometries.permutation(image)`. Rounded matrices
+        of a finite group of at most 480 elements, as files give them, are replaced by exact ones, with a warning.
     fields : iterable of Field or (d, d) array_like
         Infinitesimal isometries, from `isometries.fields`. A square matrix stands for `fields.rotation(matrix)`.
         (A string here is taken for the name.)
@@ -80,6 +80,8 @@ class Group(Immutable):
             raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
         if hasattr(generators, "array_form"):
             raise TypeError(f"Group needs a list of generators; got the single permutation {generators!r}: write [g]")
+        if isinstance(generators, str):
+            raise not_a_group(generators)
         if isinstance(fields, Field):
             raise TypeError(f"Group needs a list of fields; got the single field {fields!r}: write fields=[f]")
         if isinstance(fields, str):
@@ -258,14 +260,7 @@ class Group(Immutable):
         >>> groups.symmetric(5).random(0) == groups.symmetric(5).random(0)
         True
         """
-        rng = as_generator(random_state)
-        try:
-            known = self.recognise()
-        except ValueError:  # no stabiliser chain within reach
-            if self._fields:
-                raise
-            return random_product(self._generators, self.identity, rng)
-        return known.random(rng)
+        return next(random_elements(self, as_generator(random_state)))
 
     def elements(self, limit: int = 1_000_000) -> Iterator[Isometry]:
         """Every element once, the identity first.

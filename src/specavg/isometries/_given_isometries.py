@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,11 @@ def _isometry(g: Any, name: str, points: int, fields: str) -> Isometry:
         return permutation([*g.array_form, *range(g.size, points)])
     refuse_complex(g, name)
     try:
-        matrix = np.asarray(g, dtype=float)
-    except (TypeError, ValueError):
+        entries = np.asarray(g)
+        if entries.dtype.kind == "U":  # fractions as texts, which shifts of a torus take too
+            entries = np.reshape([float(Fraction(text)) for text in entries.ravel().tolist()], entries.shape)
+        matrix = np.asarray(entries, dtype=float)
+    except (TypeError, ValueError, ZeroDivisionError):
         raise TypeError(
             f"{name} is neither an isometry nor a matrix; got {type(g).__name__}. Isometries are made by "
             "specavg.isometries; sympy permutations and SciPy rotations are taken too."
@@ -55,6 +59,6 @@ def _isometry(g: Any, name: str, points: int, fields: str) -> Isometry:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "
-            "permutation write isometries.permutation(image)."
+            "permutation write isometries.permutation(image), for one matrix give a list of it: Group([matrix])."
         )
     return orthogonal(matrix)

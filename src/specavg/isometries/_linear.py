@@ -217,6 +217,11 @@ def orthogonal(R: ArrayLike) -> SignedPermutation | Orthogonal:
     matrix = finite_square(given, "orthogonal")
     deviation = float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
     if deviation > ORTHOGONALITY_TOLERANCE:
+        if np.array_equal(matrix, -matrix.T):
+            raise ValueError(
+                f"the matrix is not orthogonal (max|RᵀR - I| = {deviation:.2g}) but skew-symmetric, as an "
+                "infinitesimal rotation is. As one of a group it is a field: write Group([], [J])."
+            )
         if np.array_equal(matrix, np.rint(matrix)) and abs(abs(np.linalg.det(matrix)) - 1) < 1e-6:
             raise ValueError(
                 f"the integer matrix {matrix.astype(int).tolist()} is not orthogonal: it looks like a map in the "
@@ -228,7 +233,9 @@ def orthogonal(R: ArrayLike) -> SignedPermutation | Orthogonal:
             "(for instance with a QR or polar decomposition) if it was meant to be one. That mends lengths, not "
             "angles: a third of a turn that was rounded becomes another rotation, which generates an infinite group. "
             "Give it exactly, by scipy's Rotation.from_euler('z', 120, degrees=True) or groups.point_group('C3'), or "
-            "give Group all generators of a finite group as they are: where they tell which one, it makes them exact."
+            "give Group all generators of a finite group as they are: where they tell which one, it makes them exact. "
+            "It does so for up to 480 elements; of a larger group give 16 digits, such as reflections I - 2vvᵀ of "
+            "exact unit vectors v."
         )
     return exact_signed(matrix) or Orthogonal(matrix)
 

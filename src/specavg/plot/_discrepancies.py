@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg.groups import Group
+from specavg.groups._product_replacement import random_elements
 from specavg.invariants._acting_group import group_order
 from specavg.isometries import Isometry
 from specavg.plot._source import source_of
@@ -116,4 +118,4 @@ def discrepancy(
 def _elements(group: Group, count: int | None, rng: np.random.Generator) -> Iterable[Isometry]:
     if count is None and group_order(group) <= LISTED:
         return (g for g in group.elements() if not g.is_identity)
-    return (group.random(rng) for _ in range(count or 200))
+    return islice(random_elements(group, rng), count or 200)

@@ -25,7 +25,13 @@ _TURNS = 10**6  # operations that eigenvalues of words may take, but for a facto
 # alternating groups and the rotations of E6 to E8 in general axes. One word in 20 starts afresh: some are short, as
 # mirrors want it, some are like random elements, as M24 does.
 _DESCENTS, _STEPS, _AFRESH = 10, 400, 0.05
+# Generators that move a plane, or a part of the space at most: reflections of complex spaces of four or more
+# dimensions move a quarter or less. One of them is enough where all are conjugate, as in G34.
+_MOVED, _SMALL_PART = 3, 4
 _IMAGES = 400_000  # of each of these lengths, looked at in orbits that do not close: 2 s
+# Vectors that are tried however many generators there are: eigenvectors of the first generators may have long orbits
+# where those of others, or vectors that many elements fix, have short ones.
+_FAILED = 4
 
 
 @final
@@ -95,20 +101,21 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 "circle are groups.cyclic(n), and shifts of a torus take a Fraction."
             )
     if any(map(_slow_turn, itertools.islice(_words(matrices), max(_FEW_GENERATORS, _TURNS // d**3)))):
-        raise _too_large(LIMITS[-1], matrices)
+        turns = "a generator or a product of few turns by no fraction of a turn with a denominator up to"
+        raise _too_large(f"{turns} {LIMITS[-1]}", matrices)
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
     limit = LIMITS[0]
     for limit in LIMITS:
-        left = _IMAGES
+        failed = 0
         for v in itertools.chain(first, _axes(matrices), _complement(span)):
             rest = v - span @ (span.T @ v)
             if np.linalg.norm(rest) < 1e-6 or vectors.find(v) is not None:
                 continue
             orbit = _orbit(v, matrices, limit)
             if orbit is None:
-                left -= limit * len(matrices)
-                if left < 0:
+                failed += 1
+                if failed >= _FAILED and failed * limit * len(matrices) > _IMAGES:
                     break
                 continue
             for w in orbit.points:
@@ -119,19 +126,18 @@ def invariant_vectors(matrices: Sequence[Array], first: Sequence[Array] = ()) ->
                 return vectors
         if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
-    raise _too_large(limit, matrices)
+    raise _too_large(f"the orbits of the vectors tried did not close within {limit} images", matrices)
 
 
-def _too_large(limit: int, matrices: Sequence[Array]) -> ValueError:
+def _too_large(seen: str, matrices: Sequence[Array]) -> ValueError:
     question = questioned_turn(matrices, matrices)
     why = "A rotation by an irrational part of a turn generates an infinite group."
     if question is not None:
         what, turns = question
         why = f"{what[0].upper()}{what[1:]} {turns}"
     return ValueError(
-        "the matrices generate a group that is too large for this search, or infinite: the orbits of the vectors tried "
-        f"did not close within {limit} images. {why} If this one is finite, use "
-        "exact kinds (permutation, signed_permutation) or the catalogue (groups.point_group, ...)."
+        f"the matrices generate a group that is too large for this search, or infinite: {seen}. {why} If this one "
+        "is finite, use exact kinds (permutation, signed_permutation) or the catalogue (groups.point_group, ...)."
     )
 
 
@@ -157,6 +163,7 @@ def _axes(matrices: Sequence[Array]) -> Iterator[Array]:
     """
     short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
     yield from _simple_eigenvectors(short)
+    yield from _moved_by_few(short)
     yield from _fixed_by_many(short)
     yield from _simple_eigenvectors(itertools.islice(_words(short), len(short), None))
 
@@ -168,6 +175,20 @@ def _simple_eigenvectors(words: Iterable[Array]) -> Iterator[Array]:
             found = _kernel(word.T - sign * np.eye(len(word)))
             if len(found) == 1:
                 yield found[0]
+
+
+def _moved_by_few(matrices: Sequence[Array]) -> Iterator[Array]:
+    """A vector of the space that a generator moves, where that space is small: a plane of a complex reflection.
+
+    Vectors of the plane of a complex reflection are multiples of its root by numbers e^{it}, which commute with the
+    group: each has as many images as a root has.
+    """
+    found = 0
+    for R in matrices:
+        moved = _kernel(_kernel(R.T - np.eye(len(R))))
+        if 2 <= len(moved) <= len(R) / _SMALL_PART and found < _MOVED:
+            found += 1
+            yield moved[0]
 
 
 def _fixed_by_many(matrices: Sequence[Array]) -> Iterator[Array]:
