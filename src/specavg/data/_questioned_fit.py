@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -135,7 +136,7 @@ def tells_of_group(space: Space, group: Group, points: Array, *, at_one_point: b
             elements = [*group.generators, *(group.random(rng) for _ in range(_SOME_ELEMENTS))]
     except ValueError:  # flows that never come back have no random elements
         return True
-    tree = KDTree(_without_seam(space, points))
+    tree: Any = KDTree(_without_seam(space, points))
     least = tree.query(_without_seam(space, points[moved]), k=2)[0][:, 1]
     closer = np.zeros(len(moved), dtype=bool)
     for g in elements:
