@@ -150,3 +150,39 @@ def test_a_lattice_for_cartesian_maps_is_refused_with_what_to_do():
     _, G = beside_a_sphere(L, group)
     with pytest.raises(ValueError, match="name the output"):
         groups.representation(G, "vector", lattice=L)
+
+
+@pytest.mark.parametrize("output", ["vector", "axial vector", "ij=ji"])
+def test_factors_that_stay_move_no_outputs_of_copies(output):
+    """Two bonds, each a length beside a direction: outputs move as those of the directions alone do."""
+    length = groups.trivial(1)
+    space = sa.Power(sa.Product(sa.Interval(0.8, 1.2), sa.Sphere(3)), 2)
+    group, alone = (
+        groups.joined(groups.diagonal(one, 2), groups.symmetric(2))
+        for one in (groups.direct_product(length, groups.orthogonal(3)), groups.orthogonal(3))
+    )
+    found, known = output_representation(space, group, output), groups.representation(alone, output)
+    for mine, theirs in zip((*found.images, *found.field_images), (*known.images, *known.field_images), strict=True):
+        np.testing.assert_allclose(np.asarray(mine.matrix), np.asarray(theirs.matrix), rtol=0, atol=1e-12)
+
+
+def test_a_dipole_of_bonds_with_lengths_is_learnt():
+    space = sa.Power(sa.Product(sa.Interval(0.8, 1.2), sa.Sphere(3)), 2)
+    together = groups.diagonal(groups.direct_product(groups.trivial(1), groups.orthogonal(3)), 2)
+    group = groups.joined(together, groups.symmetric(2))
+    X = space.sample(40, random_state=0)
+    first, second = X[:, :4], X[:, 4:]
+    dipole = first[:, :1] * first[:, 1:] + second[:, :1] * second[:, 1:]
+    model = sa.EquivariantKernelRidge(space, group, "vector", max_invariant_dim=20).fit(X, dipole)
+    assert model.loo_error_ < 1e-10
+    Q = -sa.Rotations().sample(1, random_state=1).reshape(3, 3)
+    moved = np.c_[second[:, :1], second[:, 1:] @ Q.T, first[:, :1], first[:, 1:] @ Q.T]
+    np.testing.assert_allclose(model.predict(moved), model.predict(X) @ Q.T, rtol=0, atol=1e-12)
+
+
+def test_two_factors_of_three_that_move_alike_move_a_vector():
+    space = sa.Product(sa.Interval(), sa.Sphere(3), sa.Sphere(3))
+    turn = groups.point_group("C3").generators[0]
+    group = sa.Group([isometries.factors([isometries.permutation([0]), turn, turn])])
+    (image,) = output_representation(space, group, "vector").images
+    np.testing.assert_allclose(image.matrix, turn.matrix, rtol=0, atol=1e-15)

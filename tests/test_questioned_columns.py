@@ -11,6 +11,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.cli._command_words import in_words_of_the_command
 from specavg.data._questioned_columns import question_periods
 
 X3 = sa.Torus(3).sample(40, random_state=0)
@@ -138,6 +139,69 @@ def test_degrees_on_a_circle_are_sent_to_a_space_that_takes_them():
     X = np.linspace(0, 359, 60)[:, None]
     with pytest.warns(UserWarning, match=r"take sa.Torus\(1, period=360\)"):
         sa.InvariantKernelRidge(sa.Circle()).fit(X, np.cos(np.deg2rad(X[:, 0])))
+
+
+def torsions(n, d):
+    """A regular scan from −π on, and a potential with the symmetry of every sign change."""
+    scan = np.radians(np.linspace(-180, 180, n, endpoint=False))
+    X = np.stack(np.meshgrid(*d * [scan]), axis=-1).reshape(-1, d)
+    return X, np.cos(3 * X).sum(axis=1) + 0.5 * np.cos(X[:, 0])
+
+
+@pytest.mark.parametrize(
+    "space, group, d, take",
+    [
+        (sa.Torus(2), None, 2, r"period of Torus\(2\) is 2.*take sa.Torus\(2, period=2\*np.pi\)"),
+        (None, groups.sign_flips(2), 2, r"take sa.Torus\(2, period=2\*np.pi\)"),
+        (sa.Torus(1), groups.cyclic(2), 1, r"from -3.14 to 2.62.*take sa.Torus\(1, period=2\*np.pi\)"),
+        (sa.Torus(1, period=360), None, 1, r"period=360.0\) is 360: .* take sa.Torus\(1, period=2\*np.pi\)"),
+        (sa.Power(sa.Torus(1), 2), groups.symmetric(2), 2, r"give its torus period=2\*np.pi"),
+    ],
+)
+def test_radians_on_a_torus_of_another_period_are_questioned_whatever_the_fit(space, group, d, take):
+    """Nothing else is blamed: neither the symmetry nor the number of functions."""
+    X, y = torsions(12, d)
+    with pytest.warns(UserWarning, match=take) as said:
+        sa.InvariantKernelRidge(space, group).fit(X, y)
+    (only,) = said
+    assert only.filename == __file__
+    with pytest.warns(UserWarning, match=r"from 0 to 5.76.*if these are radians"):
+        question_periods(space or sa.Torus(d), X + np.pi)
+
+
+def test_a_good_error_on_a_scan_in_radians_is_not_the_error_between_its_points():
+    X, y = torsions(12, 2)
+    with pytest.warns(UserWarning, match="if these are radians"):
+        model = sa.InvariantKernelRidge(sa.Torus(2)).fit(X, y)
+    between = X + np.radians(7)
+    right = np.cos(3 * between).sum(axis=1) + 0.5 * np.cos(between[:, 0])
+    assert model.loo_error_ < 0.02 < 0.2 < np.sqrt(np.mean((model.predict(between) - right) ** 2)) / right.std()
+
+
+def test_what_is_no_full_turn_is_not_taken_for_radians():
+    rng = np.random.default_rng(0)
+    uniform = sa.Torus(2).sample(50, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for space, X in [
+            (sa.Torus(2), uniform),
+            (sa.Torus(2), uniform + 2 * rng.integers(-1, 1, (50, 2))),  # unwrapped: from -3 to 1
+            (sa.Torus(2), 4 * uniform[:20]),  # beyond a turn
+            (sa.Torus(2, period=2 * np.pi), np.pi * uniform),
+            (sa.Torus(2, period=7), np.pi * uniform),
+            (sa.Torus(2, period=360), 180 * uniform),
+        ]:
+            question_periods(space, X)
+
+
+@pytest.mark.parametrize("function", [sa.symmetry_test, sa.discover_symmetry])
+def test_radians_of_a_test_and_of_a_search_are_questioned(function):
+    X, y = torsions(12, 2)
+    with pytest.warns(UserWarning, match="if these are radians, take") as said:
+        function(X, y, sa.Torus(2), groups.sign_flips(2))
+    (only,) = [one for one in said if "radians" in str(one.message)]
+    assert only.filename == __file__
+    assert "radians, give --space torus:2,period=2pi." in in_words_of_the_command(str(only.message))
 
 
 def test_columns_in_block_order_are_questioned():

@@ -9,6 +9,7 @@ from cases import H4
 
 import specavg as sa
 from specavg import groups, isometries
+from specavg.data._questioned_fit import tells_of_group
 from specavg.isometries import permutation
 
 
@@ -145,3 +146,47 @@ def test_a_group_that_a_small_part_of_y_breaks_is_doubted(size, doubted):
         model = sa.InvariantKernelRidge(space, group).fit(X, y)
     assert model.loo_error_ < 0.1
     assert any("do not seem to have the symmetry" in str(one.message) for one in said) is doubted
+
+
+def _facets():
+    """Directions hkl with h ≥ k ≥ l ≥ 0: one of each class under the symmetry of the cube, in one sector of it."""
+    hkl = [(h, k, m) for h in range(5) for k in range(h + 1) for m in range(k + 1) if np.gcd.reduce([h, k, m]) == 1]
+    return np.array(hkl) / np.linalg.norm(hkl, axis=1)[:, None]
+
+
+def _doubts(group, X, y):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        sa.InvariantKernelRidge(sa.Sphere(3), group).fit(X, y)
+    return any("do not seem to have the symmetry" in str(one.message) for one in said)
+
+
+def test_a_right_group_is_not_doubted_by_points_of_one_sector():
+    # The energy of broken bonds is linear in the sector, so that a fit without the group is exact, and has kinks at the
+    # mirrors. Images of the facets have other values of a linear function, and do contradict the group.
+    bonds = np.array([[1, 1, 0], [1, -1, 0], [1, 0, 1], [1, 0, -1], [0, 1, 1], [0, 1, -1]])
+    N, group = _facets(), groups.point_group("m-3m")
+    energy = np.abs(N @ bonds.T).sum(axis=1)
+    linear = np.linalg.lstsq(N, energy, rcond=None)[0]
+    np.testing.assert_allclose(N @ linear, energy, atol=1e-12)
+    assert not _doubts(group, N, energy)
+    both = np.concatenate([N, N * [1, 1, -1], N[:, [1, 0, 2]]])
+    assert _doubts(group, both, both @ linear)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("kind", ["m-3m", "6/mmm", "mm2", "m"])
+def test_points_tell_of_a_group_where_it_brings_them_closer(kind, turned):
+    """The points that are nearest to one point among its images are a sector between mirrors, in any axes."""
+    space, group = sa.Sphere(3), groups.point_group(kind)
+    if turned:
+        Q = sa.Rotations().sample(1, random_state=0).reshape(3, 3)
+        group = sa.Group([isometries.orthogonal(Q @ space.differential(g) @ Q.T) for g in group.generators])
+    matrices = np.array([space.differential(g) for g in group.elements()])
+    X, middle = space.sample(2000, random_state=1), space.sample(1, random_state=2)[0]
+    sector = X[X @ middle >= (X @ (matrices @ middle).T).max(axis=1) - 1e-12]
+    assert 0.8 < len(sector) * len(matrices) / len(X) < 1.2
+    assert not tells_of_group(space, group, sector, at_one_point=False)
+    assert tells_of_group(space, group, X[:60], at_one_point=False)
+    if kind == "m-3m":  # a small sector, where many points are nearer to a mirror than to each other
+        assert tells_of_group(space, group, sector, at_one_point=True)

@@ -48,6 +48,8 @@ def test_each_point_has_one_name_in_the_box_around_zero(space):
     assert (named[inside] == X[inside]).all()  # to the last bit
 
 
+# Names from −3 to 3 on a torus of period 2 look like radians, and are asked about.
+@pytest.mark.filterwarnings("ignore:columns of X go from:UserWarning")
 @pytest.mark.parametrize("space", PERIODIC, ids=repr)
 def test_predictions_at_points_that_differ_by_whole_periods_are_equal(space):
     X, Z = space.sample(60, random_state=0), space.sample(20, random_state=1)

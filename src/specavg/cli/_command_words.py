@@ -7,6 +7,8 @@ import re
 # What a message says, and what is said here, in this order. A test makes the messages, and finds no Python left.
 _WORDS = (
     (r"with np\.deg2rad, or take sa\.Torus\((\d+), period=360\)", r"to radians, or give --space torus:\1,period=360"),
+    (r"take sa\.Torus\((\d+), period=2\*np\.pi\)", r"give --space torus:\1,period=2pi"),
+    (r"give its torus period=2\*np\.pi", "give --space a torus with period=2pi"),
     (r"Give the space the period of the data", "Give --space the period of the data"),
     (r"give the space period=1", "give --space torus:D,period=1"),
     (r"use sa\.Interval\b", "use --space interval:LOW,HIGH"),

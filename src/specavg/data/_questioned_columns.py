@@ -28,11 +28,14 @@ from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, first_eige
 _MANY_PERIODS = 20.0
 _MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
 _SMALL_PART = 0.05  # part of the period that the widest column spans: radians on a torus of period 360 span 0.017
+# Periods of tori that radians are given to by mistake: that of the default, and that of degrees.
+_NO_PERIODS_OF_RADIANS = np.array([2.0, 360.0])
+_FULL_TURN, _ROUNDED = 2 * np.pi, 1e-3  # radians; 3.14 and 6.283 are rounded to the ends of a turn
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
 _ROWS_OF_A_HALF = 100  # rows, at least, that fill half of every period evenly: fewer do by chance
 _EVEN = 1.6  # Kolmogorov's distance times √n: uniform columns exceed it once in a hundred times
 ROWS_TO_JUDGE = 30  # fewer say little: of 12 fits of pure noise 9 had an error above 0.99 with 30 rows, all with 200
-_FILLED = 0.8  # part of a period that columns of this period span: of 64 uniform points 0.97 ± 0.02
+_FILLED = 0.8  # part of a period that columns of this period span: 64 uniform points 0.97 ± 0.02, 6 on a grid 0.83
 _STANDARDISED = 1e-6  # of means and standard deviations: a scaler leaves 1e-15, and single precision 1e-7
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
@@ -152,9 +155,42 @@ def question_unit(space: Space, points: Array) -> bool:
     return True
 
 
+def look_like_radians(space: Space, points: Array) -> bool:
+    """Whether all columns lie within one turn in radians, one fills it, and the tori have no such period.
+
+    Rows of a grid then fit well and predict badly: those that differ by some periods stand for each other.
+    """
+    periods, some = space.column_periods, points[:: max(1, len(points) // _ROWS_ASKED)]
+    # Most points are told by some rows: they lie within a period, or are no angles.
+    if not len(points) or (periods != periods[0]).any() or periods[0] not in _NO_PERIODS_OF_RADIANS:
+        return False
+    if np.ptp(some, axis=0).max() < _FULL_TURN / 4:
+        return False
+    low, high = points.min(axis=0), points.max(axis=0)
+    centred = (low >= -_FULL_TURN / 2 - _ROUNDED) & (high <= _FULL_TURN / 2 + _ROUNDED)
+    positive = (low >= -_ROUNDED) & (high <= _FULL_TURN + _ROUNDED)
+    return bool((centred | positive).all() and (high - low).max() >= _FILLED * _FULL_TURN)
+
+
+def question_radians(space: Space, points: Array) -> bool:
+    """Warn where points look like radians on tori of another period, whatever the fit. Whether it did."""
+    if not look_like_radians(space, points):
+        return False
+    take = (
+        f"take sa.Torus({space.dim}, period=2*np.pi)" if isinstance(space, Torus) else "give its torus period=2*np.pi"
+    )
+    warnings.warn(
+        f"columns of X go from {points.min():.3g} to {points.max():.3g}, and the period of {space!r} is "
+        f"{space.column_periods[0]:.4g}: if these are radians, {take}. Values that differ by a period are the same "
+        "point.",
+        stacklevel=users_line(),
+    )
+    return True
+
+
 def question_periods(space: Space, points: Array, group: Group | None = None) -> None:
-    """Warn where a column spans many periods of its torus, or all a small part: they are probably in another unit."""
-    if question_unit(space, points) or len(points) < ROWS_TO_JUDGE:
+    """Warn where columns are radians on another torus, span many periods or all a small part: units are others."""
+    if question_radians(space, points) or question_unit(space, points) or len(points) < ROWS_TO_JUDGE:
         return
     spans = _spans(space, points)
     column = int(spans.argmax())
@@ -191,7 +227,7 @@ def question_wrapping(space: Space, points: Array, error: float | None) -> None:
         return
     spans = np.ptp(points, axis=0) / space.column_periods
     column = int(spans.argmax())
-    if spans[column] <= _MORE_THAN_A_PERIOD or _moved_columns(space, points):
+    if spans[column] <= _MORE_THAN_A_PERIOD or _moved_columns(space, points) or look_like_radians(space, points):
         return
     if (_spans(space, points) > _many_periods(space)).any():  # `question_unit` has asked
         return

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg._config import human_size
+from specavg._random import OWN_SEED
 from specavg.data._questioned_columns import ROWS_TO_JUDGE, UNEXPLAINED, users_line
 from specavg.groups import Group, Representation
 from specavg.invariants import InvariantBasis
@@ -22,6 +25,11 @@ _PATIENCE = 20.0  # seconds by forecasts, good to a factor of ten, that a warnin
 # A symmetry is doubted where a fit with it is poor, and one without it is far better.
 POOR = 0.03  # error in standard deviations of the targets: a thousandth of their variance is then unexplained
 FAR_BETTER = 0.5  # part of the error that the fit without the symmetry has at most
+# Images of some points under elements of a group are compared with other points, in milliseconds: all elements of point
+# groups (at most 120), some of larger groups. Of random points k elements bring k of k + 1 closer to others.
+_ALL_ELEMENTS, _SOME_ELEMENTS, _POINTS_MOVED, _POINTS_BESIDE = 120, 30, 100, 500
+_CLOSER = 1 - 1e-6  # part of a distance: mirrors of a sector leave distances to points on them as they are, but rounded
+_HARDLY_ANY = 0.1  # part of the points: of random points on a sphere a wrong mirror brings 0.5 closer to others
 
 
 def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: float) -> bool:
@@ -96,6 +104,56 @@ def question_orbits(rows: int, orbits: int, group: Group, error: float) -> None:
         "finer grid, or of a grid that is moved by a part of its step.",
         stacklevel=users_line(),
     )
+
+
+def tells_of_group(space: Space, group: Group, points: Array, *, at_one_point: bool) -> bool:
+    """Whether points can contradict a group: elements bring some closer to others than they already are.
+
+    Points of one fundamental sector cannot. Every target on them belongs to one function with the symmetry, though it
+    may be less smooth than the function that continues it beyond the sector.
+
+    Parameters
+    ----------
+    space : Space
+    group : Group
+    points : ndarray of shape (n, n_features)
+    at_one_point : bool
+        Whether the group restricts the targets at a point that an element leaves alone, as it does vectors and
+        gradients. A point then tells of the group where an element brings it close to itself.
+    """
+    from scipy.spatial import KDTree
+
+    points = np.unique(points, axis=0)
+    points = points[np.unique(np.linspace(0, len(points) - 1, _POINTS_BESIDE).astype(int))]
+    moved = np.unique(np.linspace(0, len(points) - 1, _POINTS_MOVED).astype(int))
+    if len(points) < 2:
+        return False
+    rng = np.random.default_rng(OWN_SEED)
+    try:
+        if not group.fields and group.finite_order <= _ALL_ELEMENTS:
+            elements = list(group.elements())
+        else:
+            elements = [*group.generators, *(group.random(rng) for _ in range(_SOME_ELEMENTS))]
+    except ValueError:  # flows that never come back have no random elements
+        return True
+    tree: Any = KDTree(_without_seam(space, points))
+    least = tree.query(_without_seam(space, points[moved]), k=2)[0][:, 1]
+    closer = np.zeros(len(moved), dtype=bool)
+    for g in elements:
+        if g.is_identity:
+            continue
+        distances, found = tree.query(_without_seam(space, space.act(g, points[moved])), k=2)
+        others = np.where(found[:, 0] == moved, distances[:, 1], distances[:, 0])
+        closer |= (distances[:, 0] if at_one_point else others) < _CLOSER * least
+    return bool(closer.mean() > _HARDLY_ANY)
+
+
+def _without_seam(space: Space, X: Array) -> Array:
+    """Points where nearby ones have nearby coordinates: each angle is a point of a circle of the same length."""
+    periodic = np.isfinite(space.column_periods)
+    radius = space.column_periods[periodic] / (2 * np.pi)
+    angle = X[:, periodic] / radius
+    return np.hstack([radius * np.cos(angle), radius * np.sin(angle), X[:, ~periodic]])
 
 
 def question_group(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._html import Records
-from specavg.data._questioned_columns import question_wrapping, users_line
+from specavg.data._questioned_columns import look_like_radians, question_wrapping, users_line
 from specavg.data._questioned_fit import (
     FAR_BETTER,
     POOR,
@@ -20,6 +20,7 @@ from specavg.data._questioned_fit import (
     question_group,
     question_orbits,
     question_size,
+    tells_of_group,
     why_nothing,
 )
 from specavg.data._streaming import is_dask
@@ -223,7 +224,7 @@ class SpectralRidge(PiecewiseEstimator):
         gradient : ndarray of shape (n, n_features), optional
             What was fitted beside the targets.
         """
-        if not self.loo_error_ > POOR:
+        if not self.loo_error_ > POOR or look_like_radians(self._space(), points):  # of which the fit has warned
             return
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
@@ -231,6 +232,9 @@ class SpectralRidge(PiecewiseEstimator):
         # Where targets on one orbit agree, the data do have the symmetry: too few orbits are to blame.
         agree = shared is not None and shared.disagreement <= _AGREEMENT * max(without, _ROUNDING)
         group_fails = without < FAR_BETTER * self.loo_error_ and not agree
+        if group_fails:
+            at_one_point = self._output() is not None or gradient is not None
+            group_fails = tells_of_group(self._space(), self._group(), points, at_one_point=at_one_point)
         if group_fails:
             columns = targets.size // len(targets)
             question_group(self._group(), self.loo_error_, without, columns, self._output())

@@ -141,6 +141,7 @@ def _common(g: Copies | Factors, parts: Sequence[Linear]) -> Linear:
         if not _same(part, first):
             raise ValueError(
                 f"{g!r} moves its parts in different ways ({first!r} and {part!r}), so no single matrix moves a "
-                "vector. Give groups.Representation(group, images) with the image of each generator."
+                "vector. Give groups.Representation(group, images) with the image of each generator and, of a "
+                "continuous group, field_images with the antisymmetric matrix of each of group.fields."
             )
     return first
