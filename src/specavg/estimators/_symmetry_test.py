@@ -42,7 +42,8 @@ _LEVEL = 0.05  # how often `seen` is true of pure noise
 # What samples with neighbouring orbits have in common of functions that are not invariant, from which on the orbit
 # tells these functions, and what the invariant functions fitted miss of y speaks against a true symmetry. Uniform
 # points have 0. Crowded ones on T³ and S², where false alarms were no more than 5 %, have up to 0.4 for the group and
-# 0.59 for one generator; orientations around three components of a texture, with 38 % and more, have 0.64 and more.
+# about 0.5 for one generator (more than 0.62 in 3 samples of 40); orientations around three components of a texture,
+# with 38 % and more, have 0.64 and more.
 _ONE_COPY = 0.62
 _UNKNOWN_ROWS = ", or a list of chunks: an iterator does not tell how many rows will come, and many were expected"
 
