@@ -609,3 +609,16 @@ def test_points_off_an_interval_are_told_their_distance(low, high, x):
             ValueError, match=rf"row 0 is off by {distance:.3g} \(tolerance {0.5e-6 * (high - low):.0e}\)"
         ):
             whole.check_points([row])
+
+
+def test_columns_of_matrices_and_reflections_say_what_to_do():
+    import pandas as pd
+
+    model = sa.InvariantKernelRidge(sa.Rotations(), max_dim=10)
+    X = sa.Rotations().sample(30, random_state=0).reshape(-1, 3, 3)
+    with pytest.raises(ValueError, match=r"X is a column of matrices, \(3, 3\) each: pass np.stack\(X\)"):
+        model.fit(pd.Series(list(X)), X[:, 0, 0])
+    with pytest.raises(ValueError, match=r"X\['g'\] is a column of matrices, .*: pass np.stack\(X\['g'\]\)"):
+        model.fit(pd.DataFrame({"g": list(X)}), X[:, 0, 0])
+    with pytest.raises(ValueError, match=r"30 of them have determinant −1: reflections\. Take −X, or check"):
+        model.fit(-X, X[:, 0, 0])

@@ -105,3 +105,12 @@ def test_no_directions_have_no_pole_densities_and_no_samples_are_a_table(model):
         assert model.form_ == "exponential"
         assert model.sample(0, random_state=0).shape == (0, 9)
     assert textures.pole_density(model, [1, 0, 0], np.zeros((0, 3))).shape == (0,)
+
+
+@pytest.mark.parametrize("specimen, poles", [(None, 80), ("C∞", 80), ("mmm", 320)])
+def test_dots_of_a_pole_figure_are_the_copies_that_the_crystal_makes(specimen, poles):
+    """Four axes <111> with both ends, half of them above the sheet; turns by every angle have no copies to list."""
+    group = groups.crystal_symmetry("m-3m", specimen=specimen) if specimen else groups.crystal_symmetry("m-3m")
+    X = sa.Rotations().sample(20, random_state=0)
+    ax = sa.plot.pole_figure(one, [1, 1, 1], group=group, data=X, resolution=4)
+    assert max(len(line.get_xdata()) for line in ax.lines if line.get_marker() == "o") == poles

@@ -105,7 +105,8 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     -------
     Crystal
         On the torus of the reciprocal cell; points are fractions of its vectors. Cartesian wave vectors k in 1/Å, with
-        their 2π, become such by ``k @ np.linalg.inv(space.lattice) / (2 * np.pi)``.
+        their 2π, become such by ``k @ np.linalg.inv(space.lattice) / (2 * np.pi)``. The lattice has no 2π: dE/dk for
+        these k is ``model.gradient(points) @ np.linalg.inv(space.lattice).T / (2 * np.pi)``.
 
     Examples
     --------
@@ -115,6 +116,19 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     >>> graphene = ([[2.46, 0], [-1.23, 2.46 * 0.75**0.5]], [[1 / 3, 2 / 3], [2 / 3, 1 / 3]], [6, 6])
     >>> wave_vectors(graphene).name, wave_vectors(graphene).group.order
     ('p6mm', 12)
+
+    The velocity dE/dk of a tight-binding band of an fcc crystal, E = −Σ cos k·R over its twelve neighbours R:
+
+    >>> import specavg as sa
+    >>> fcc = np.array([[0, 2.0, 2.0], [2.0, 0, 2.0], [2.0, 2.0, 0]])
+    >>> space, group = wave_vectors((fcc, [[0, 0, 0]], [29]))
+    >>> half = np.vstack([fcc, fcc - np.roll(fcc, 1, axis=0)])  # one of each pair ±R
+    >>> X = space.sample(300, random_state=0)
+    >>> k = 2 * np.pi * X @ space.lattice
+    >>> model = sa.InvariantKernelRidge(space, group).fit(X, -2 * np.cos(k @ half.T).sum(axis=1))
+    >>> velocity = model.gradient(X) @ np.linalg.inv(space.lattice).T / (2 * np.pi)
+    >>> bool(np.allclose(velocity, 2 * np.sin(k @ half.T) @ half, atol=1e-3))
+    True
     """
     vectors, group, name = cell_symmetry(cell, symprec=symprec, wave_vectors=True, time_reversal=time_reversal)
     return Crystal(Torus(lattice=vectors), group, name)

@@ -85,7 +85,7 @@ def column_kinds(X: Any) -> list[Any]:
 
 
 def check_kinds(X: Any) -> None:
-    """Refuse columns of texts, dates and durations, which would be read as numbers."""
+    """Refuse columns of texts, dates and durations, which would be read as numbers, and of whole matrices."""
     names = names_of_columns(X)
     for j, kind in enumerate(column_kinds(X)):
         time = is_kind_of_time(kind)
@@ -93,6 +93,12 @@ def check_kinds(X: Any) -> None:
             what, how = ("dates or durations", TO_NUMBERS) if time else ("texts", "X.astype(float)")
             where = "" if names is None else f" in column {names[j]!r}"
             raise ValueError(f"X holds {what} ({kind}){where}, and points need numbers: convert them, {how}")
+        if isinstance(kind, np.dtype) and kind.kind == "O" and hasattr(X, "iloc") and len(X):
+            first = X.iloc[0] if names is None else X.iloc[0, j]
+            if isinstance(first, np.ndarray | list | tuple):
+                column = "X" if names is None else f"X[{names[j]!r}]"
+                what = "matrices" if np.ndim(first) == 2 else "arrays"
+                raise ValueError(f"{column} is a column of {what}, {np.shape(first)} each: pass np.stack({column})")
 
 
 def check_columns(

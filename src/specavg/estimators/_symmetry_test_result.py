@@ -85,7 +85,7 @@ class SymmetryTest:
         functions looked at cannot tell apart, if places are at most half as many as points; unless they come in chunks.
     p_value : float
         Probability of a statistic this large if the function is invariant. NaN, with a warning, where the points cannot
-        tell: too few of them differ to tell other functions from invariant ones.
+        tell: too few of them differ to tell other functions from invariant ones, or they lie on one copy of each orbit.
     generators : tuple of GeneratorTest
         The same for each generator alone, and then for each field: which symmetry fails.
     seen : bool

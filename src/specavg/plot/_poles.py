@@ -13,7 +13,7 @@ from specavg._messages import whole_number
 from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry
-from specavg.isometries import LeftRight
+from specavg.isometries import LeftRight, Orthogonal, SignedPermutation, flatten
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
@@ -239,9 +239,13 @@ def expanded_pole_density(
 
 
 def sides(group: Group) -> list[tuple[Array, Array]]:
-    """The matrices (A, B) of every element X ↦ A X Bᵀ of a small finite group; none of another."""
-    if group.order > DRAWN:
-        return []
+    """The matrices (A, B) of every element X ↦ A X Bᵀ of a small finite group, or of the crystal's part alone."""
+    if group.order > DRAWN:  # a fibre texture, say
+        crystal = crystal_and_specimen(group)[0]
+        if crystal is None or crystal.order > DRAWN:
+            return []
+        turns = (flatten(g) for g in crystal.elements())
+        return [(turn.matrix, np.eye(3)) for turn in turns if isinstance(turn, Orthogonal | SignedPermutation)]
     return [(g.left.matrix, g.right.matrix) for g in group.elements() if isinstance(g, LeftRight)]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._random import some_rows
 from specavg.regression._sums_of_products import (
     LEAST_FREEDOM,
     RANK_TOLERANCE,
@@ -19,6 +20,8 @@ from specavg.regression._sums_of_products import (
 )
 
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
+_ROWS_PAIRED = 1000  # of a chunk: the share of neighbours on one copy is known to 3 %, in a tenth of a second
+_COPY = 1e-12  # squared distance of two rows, as a part of their squares, below which they are one point
 
 
 @final
@@ -30,6 +33,7 @@ class Comparison:
     statistic: float
     tested: int
     p_value: float
+    same_copy: float = 0.0  # see `_Copies`; 0 where the data are read once
 
 
 @final
@@ -108,6 +112,7 @@ class Models:
         Parameters
         ----------
         spans : sequence of ndarray of shape (p, k)
+            With orthonormal columns, where the data are read once more.
         chunks : iterable of (X, y) or (X, y, weights), or None
             The same data once more. Without them the p-values are those of the F test, which takes the residuals of
             a true model to be noise of one and the same variance.
@@ -116,12 +121,17 @@ class Models:
         if chunks is None:
             return [self._textbook(*split) for split in splits]
         scores = [_Score(kept, tested, self._coef) for kept, tested in splits]
+        copies = [_Copies(span) for span in spans]
         for chunk in chunks:
             Z, targets = self.rows(*chunk)
             rows = Z @ self._whiten
             for score in scores:
                 score.add(rows, targets)
-        return [self._robust(score) for score in scores]
+            Z = Z[Z[:, 0] > 0]
+            some = Z[some_rows(len(Z), _ROWS_PAIRED)]
+            for which in copies:
+                which.add(some / some[:, :1])  # without the roots of weights
+        return [replace(self._robust(s), same_copy=which.share) for s, which in zip(scores, copies, strict=True)]
 
     def _share(self, kept: Array, gain: float) -> float:
         """Share of the explained variance that only the full model explains."""
@@ -208,6 +218,45 @@ class _Score:
         # Terms with i = j have no sign, and so no variance. A bound keeps one single point from being certainty.
         variance = max(2 * (float(np.sum(products**2)) - self._diagonal), 2 * first**2 / count)
         return max(first, second), first**2 / variance
+
+
+@final
+class _Copies:
+    """Whether points whose orbits are neighbours are neighbours themselves: on one copy of each orbit.
+
+    Each row z is paired with the one that is nearest to it in the functions of the smaller model, and the parts of
+    both beside these functions are correlated: Σ t_i·t_j / Σ |t_i|². Points that are spread evenly over their orbits
+    give 0; points on one copy of each orbit give up to 1, and at them functions of the orbit alone can be t.
+    """
+
+    def __init__(self, span: Array) -> None:
+        self._span = span
+        self._alike, self._all = 0.0, 0.0
+
+    @property
+    def share(self) -> float:
+        return max(0.0, self._alike / self._all) if self._all > 0 else 0.0
+
+    def add(self, rows: Array) -> None:
+        """More rows, of which the first column is one."""  # (n, p)
+        if len(rows) < 2:
+            return
+        s = rows @ self._span
+        within = _squared_distances(s)
+        copies = _squared_distances(rows) <= _COPY * np.sum(rows**2, axis=1)[:, None]  # the row itself among them
+        within[copies] = np.inf
+        nearest = np.argmin(within, axis=1)
+        beside = np.einsum("ij,ij->i", rows, rows) - np.einsum("ij,ij->i", s, s)
+        products = np.einsum("ij,ij->i", rows, rows[nearest]) - np.einsum("ij,ij->i", s, s[nearest])
+        paired = ~copies.all(axis=1)
+        self._alike += float(np.sum(products[paired]))
+        self._all += float(np.sum(beside[paired]))
+
+
+def _squared_distances(rows: Array) -> Array:
+    """Between all pairs of rows."""  # (n, p) -> (n, n)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return squares[:, None] + squares - 2 * rows @ rows.T
 
 
 def permutation_p_values(

@@ -3,6 +3,7 @@
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._interval import Interval
 from specavg.spaces._lonlat import directions_from_lonlat, east_and_north, lonlat_from_directions
+from specavg.spaces._miller import rotations_from_miller
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
 from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions, rotations_from_scipy
@@ -27,6 +28,7 @@ __all__ = [
     "east_and_north",
     "lonlat_from_directions",
     "rotations_from_bunge",
+    "rotations_from_miller",
     "rotations_from_quaternions",
     "rotations_from_scipy",
 ]

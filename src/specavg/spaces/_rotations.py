@@ -31,6 +31,7 @@ from specavg.spaces._order_of_functions import Order
 from specavg.spaces._von_mises import OnRotations, VonMises
 
 _ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
+_NEARLY = 0.1  # of |XᵀX − 1|: matrices of two digits are orthonormal to a few hundredths
 _MARK = 1e-3  # of half a turn, by which 4π may be rounded in a file
 
 
@@ -147,6 +148,16 @@ class Rotations(MatrixSpace):
     def _shape_advice(self, shape: tuple[int, ...]) -> str:
         poses = shape in ((4, 4), (3, 4))
         return ". If these are poses, a rotation beside a shift, take X[..., :3, :3]" if poses else ""
+
+    def _remedy(self, points: Array) -> str:
+        matrices = points.reshape(-1, 3, 3)
+        reflections = (np.linalg.det(matrices) < 0) & (orthonormality_error(matrices) < _NEARLY)
+        if reflections.any():
+            return (
+                f"{int(reflections.sum())} of them have determinant −1: reflections. Take −X, or check the handedness "
+                "of the axes."
+            )
+        return super()._remedy(points)
 
     def act(self, g: Isometry, X: ArrayLike) -> Array:
         return super().act(g, with_matrices(X))
