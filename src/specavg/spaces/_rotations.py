@@ -155,7 +155,7 @@ class Rotations(MatrixSpace):
         if reflections.any():
             return (
                 f"{int(reflections.sum())} of them have determinant −1: reflections. Take −X, or check the handedness "
-                "of the axes."
+                "of the axes: rotations have determinant +1."
             )
         return super()._remedy(points)
 
