@@ -111,7 +111,8 @@ def _on_few_rows(
     firsts = sorted(score for each in racing for score in (each.first or {}).values())
     bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
     size = 1 if everything else _limits.SHORTLIST  # with all rows, the best is known
-    finished = [(each, *each.shortlisted(alpha, size, bound)) for each in racing if each.best <= bound]
+    racing = [each for each in racing if each.best <= bound]
+    finished = [(each, *each.shortlisted(alpha, size, bound, alone=len(racing) == 1)) for each in racing]
     best, spectra, _ = min(finished, key=lambda entry: entry[2])
     # A basis that was ended by the time it takes would end there again, however many functions are wanted.
     basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
@@ -159,8 +160,11 @@ class _Racing:
     first: dict[Spectrum, float] | None
     best: float
 
-    def shortlisted(self, alpha: float | None, size: int, bound: float) -> tuple[list[Spectrum], float]:
-        """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score."""
+    def shortlisted(self, alpha: float | None, size: int, bound: float, *, alone: bool) -> tuple[list[Spectrum], float]:
+        """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score.
+
+        Where a basis is `alone`, with which no other is compared, no functions are named for the score.
+        """
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
             return self.candidates, np.inf
         start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
@@ -168,7 +172,8 @@ class _Racing:
             start = [next(iter(self.first))]  # which is promising by the functions that are named beside it
         with one_thread(self.problem.count):
             found = shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
-            return found.spectra, named_score(self.problem, self.basis, found.best, alpha)
+            score = found.score if alone else named_score(self.problem, self.basis, found.best, alpha)
+            return found.spectra, score
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:
