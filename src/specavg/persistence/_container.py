@@ -24,7 +24,8 @@ from specavg._atomic import atomic_path
 from specavg._config import require_memory
 from specavg._messages import shown
 
-FORMAT_VERSION = 2  # 1 had a description of its own for each space, group and isometry
+# 1 had a description of its own for each space, group and isometry; 2, of version 0.1.0, had bases without an order.
+FORMAT_VERSION = 3
 _FORMAT = "specavg model"
 _DOCUMENT = "model.json"
 _SUMS = "SHA256SUMS"
