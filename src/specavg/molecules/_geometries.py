@@ -29,7 +29,6 @@ _MOVED = (
     ", or do mirror images or like atoms differ",
 )
 _NO_FORCES = ("positions", "momenta")  # what ASE itself keeps of each atom, three numbers each
-_ALIKE = 1e-8  # of the largest value: turned geometries differ by 1e-14, those that are meant to differ by 1e-4
 
 
 def read_all(R: Any) -> str:
@@ -139,12 +138,8 @@ class Observed:
         flat = self.positions.reshape(len(self.positions), -1)
         return self._merged(np.unique(flat, axis=0, return_inverse=True)[1].ravel(), _EQUAL)
 
-    def unlike(self, values: Array) -> Observed:
-        """The same of geometries at which invariant functions have the same values."""  # (n, k)
-        order = np.argsort(values[:, 0], kind="stable")
-        apart = np.abs(np.diff(values[order], axis=0)).max(axis=1) > _ALIKE * np.abs(values).max()
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.concatenate([[0], np.cumsum(apart)])
+    def unlike(self, place: NDArray[np.intp]) -> Observed:
+        """The same of geometries on one orbit, `place` the first of it: forces are turned as those of the first are."""
         return self._merged(place, _MOVED)
 
     def _merged(self, place: NDArray[np.intp], how: tuple[str, str]) -> Observed:
