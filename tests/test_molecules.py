@@ -263,7 +263,7 @@ def test_what_cannot_be_is_refused(model):
         new.fit(R, E[:5])
     with pytest.raises(ValueError, match="forces must have the shape of R"):
         new.fit(R, E, F[:, :2])
-    with pytest.raises(ValueError, match="E has NaN or infinity in 1 geometries, the first is 3"):
+    with pytest.raises(ValueError, match=r"E has NaN .* 1 geometries, the first is 3: .*R\[np.isfinite\(E\)\]"):
         new.fit(R, np.where(np.arange(20) == 3, np.nan, E))
     together = R.copy()
     together[7, 2] = together[7, 4]
@@ -279,7 +279,7 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(METHANE, degree=0).fit(R, E)
     with pytest.raises(ValueError, match="at least two atoms"):
         InvariantPotential(["H"]).fit(R[:, :1], E)
-    with pytest.raises(ValueError, match="list the atoms"):
+    with pytest.raises(ValueError, match=r"text .CHHHH., .* list the atoms in the order of the positions \(carbon dioxide"):
         InvariantPotential("CHHHH").fit(R, E)
     with pytest.raises(ValueError, match="at least two different geometries"):
         new.fit(R[:1], E[:1])

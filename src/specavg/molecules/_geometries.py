@@ -28,6 +28,10 @@ _MOVED = (
     " but for motions, mirror images and permutations of like atoms",
     ", or do mirror images or like atoms differ",
 )
+_NO_ENERGY = (
+    ": each geometry needs its energy, forces may be missing. Leave these geometries out, R[np.isfinite(E)] and all "
+    "else alike; or learn from the forces of all alone, fit(R, None, forces)"
+)
 _NO_FORCES = ("positions", "momenta")  # what ASE itself keeps of each atom, three numbers each
 
 
@@ -122,7 +126,7 @@ class Observed:
             raise ValueError(
                 f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}.{read_all(R)}"
             )
-        _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")
+        _refuse_infinite("E", np.zeros(n) if alone else energies, _NO_ENERGY)
         if not alone and forces is None:
             forces = _forces_that_belong(molecules_in(R) or [], energies)
         given = None if forces is None else _checked_forces(_real("forces", forces), positions)
