@@ -279,7 +279,9 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(METHANE, degree=0).fit(R, E)
     with pytest.raises(ValueError, match="at least two atoms"):
         InvariantPotential(["H"]).fit(R[:, :1], E)
-    with pytest.raises(ValueError, match=r"text .CHHHH., .* list the atoms in the order of the positions \(carbon dioxide"):
+    with pytest.raises(
+        ValueError, match=r"text .CHHHH., .* list the atoms in the order of the positions \(carbon dioxide"
+    ):
         InvariantPotential("CHHHH").fit(R, E)
     with pytest.raises(ValueError, match="at least two different geometries"):
         new.fit(R[:1], E[:1])

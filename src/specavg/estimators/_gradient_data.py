@@ -18,7 +18,7 @@ from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
-from specavg.regression._gradient_problem import GradientProblem, Observations
+from specavg.regression._gradient_problem import GradientProblem, Observations, of_each_orbit
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
@@ -103,7 +103,8 @@ class GradientData:
             slopes[rows] = (gradient[:, 1:most] @ tangents[rows]).transpose(0, 2, 1)
         along = np.einsum("nf,nfd->nd", G, tangents)
         weights, labels = np.repeat(self.weights[with_gradient], d), np.repeat(label[with_gradient], d)
-        return values, Observations(slopes.reshape(len(X) * d, -1), along.ravel(), weights, labels)
+        derivatives = Observations(slopes.reshape(len(X) * d, slopes.shape[2]), along.ravel(), weights, labels)
+        return of_each_orbit(values, derivatives, d)
 
     def searched(self, basis: InvariantBasis) -> tuple[Observations, Observations]:
         """Rows that a search compares spectra and ratios on."""
