@@ -326,6 +326,23 @@ def test_gradients_in_another_order_or_frame_are_told_what_they_may_be():
         sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_exchanged_columns_are_noticed_where_values_alone_are_fitted_well_and_noise_is_not_questioned(seed):
+    propane = sa.datasets.load_propane()
+    X = propane.space.sample(12, random_state=seed)
+    a, b = 3 * X.T
+    y = np.cos(a) + np.cos(b) + 0.3 * np.cos(a) * np.cos(b) + 0.2 * np.cos(a - b)
+    one, other = 3 * np.sin(a) + 0.9 * np.sin(a) * np.cos(b), 3 * np.sin(b) + 0.9 * np.cos(a) * np.sin(b)
+    G = np.column_stack([-one - 0.6 * np.sin(a - b), -other + 0.6 * np.sin(a - b)])
+    model = sa.InvariantKernelRidge(propane.space, propane.group)
+    with pytest.warns(UserWarning, match="one of the two is wrong. Are its rows and columns in the order") as found:
+        clone(model).fit(X, y, gradient=G[:, ::-1])
+    assert found[0].filename == __file__
+    noise = np.random.default_rng(seed).normal(size=G.shape) * G.std()
+    for size in (0.0, 0.3, 1.0, 3.0):  # pytest makes warnings errors
+        clone(model).fit(X, y, gradient=G + size * noise)
+
+
 @pytest.mark.parametrize("right", [True, False])
 def test_a_wrong_group_is_doubted_where_gradients_are_given_too(right):
     X, rng = sa.Torus(2).sample(60, random_state=0), np.random.default_rng(0)
