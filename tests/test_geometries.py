@@ -328,11 +328,12 @@ def test_equal_geometries_with_other_energies_are_questioned():
             fitted(few, shifted, forces)
         assert found[0].filename == __file__
     few[60:] = few[60:, [0, 2, 1]] * [1, 1, -1]
-    with pytest.warns(
-        UserWarning, match=r"same but for motions, .* differ by 1; .* two reference energies, or do"
-    ) as found:
-        fitted(few, shifted)
-    assert found[0].filename == __file__
+    for forces in (None, np.concatenate([F, F[:3, [0, 2, 1]] * [1, 1, -1]])):
+        with pytest.warns(
+            UserWarning, match=r"same but for motions, .* differ by 1; .* two reference energies, or do"
+        ) as found:
+            fitted(few, shifted, forces)
+        assert found[0].filename == __file__
 
 
 def test_atoms_of_ase_are_symbols(model, tmp_path):

@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import specavg as sa
 from specavg import groups
+from specavg.estimators._gradient_data import GradientData
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._gradient_problem import GradientProblem, Observations
 
@@ -216,6 +218,86 @@ def test_points_of_one_orbit_are_left_out_together():
     assert model.loo_error_ > 0.3 * single.loo_error_  # a twin left in would predict the other exactly
 
 
+MOVED = {
+    "hyperoctahedral": (sa.Torus(2), groups.hyperoctahedral(2)),
+    "tetragonal": (sa.Torus(lattice=np.diag([1.0, 1.0, 1.4])), groups.space_group(123)),
+    "octahedral": (sa.Sphere(3), groups.point_group("Oh")),
+    "by matrices": (sa.Sphere(3), groups.point_group("C5v")),
+    "continuous": (sa.Sphere(3), groups.point_group("C∞v")),
+    "orientations": (sa.Rotations(), groups.crystal_symmetry("O", specimen="C1")),
+}
+
+
+def invariant_data(space, group, n):
+    """Points, and a function of the group with its gradient."""
+    basis = sa.invariant_basis(space, group, max_invariant_dim=30)
+    c = np.random.default_rng(0).normal(size=basis.dim) / (1 + basis.eigenvalues / basis.eigenvalues[1]) ** 2
+    X = space.sample(n, random_state=0)
+    return X, basis.evaluate(X) @ c, np.einsum("nkf,k->nf", basis.gradient(X), c)
+
+
+def moved(space, group, X, G):
+    """Each point at another place of its orbit, and its gradient there."""
+    elements = [group.random(i) for i in range(len(X))]
+    there = np.concatenate([space.act(g, x[None]) for g, x in zip(elements, X, strict=True)])
+    return there, np.stack([np.linalg.solve(space.differential(g).T, v) for g, v in zip(elements, G, strict=True)])
+
+
+@pytest.mark.parametrize("copies", ["identical", "moved"])
+@pytest.mark.parametrize("space, group", MOVED.values(), ids=MOVED)
+def test_copies_of_points_with_gradients_do_not_change_a_score(space, group, copies):
+    X, y, G = invariant_data(space, group, 16)
+    Y, H = moved(space, group, X, G) if copies == "moved" else (X, G)
+    basis = sa.invariant_basis(space, group, max_invariant_dim=60)
+    scale, alphas = np.exp(-np.linspace(0.0, 2.0, basis.dim - 1)), 10.0 ** -np.arange(0.0, 4.0)
+
+    def scores(*data):
+        return GradientData.of(space, *data).problem(basis, 0.7).path(scale).scores(alphas)
+
+    once = scores(X, y, G, np.ones(16))
+    twice = scores(np.concatenate([X, Y]), np.tile(y, 2), np.concatenate([G, H]), np.full(32, 0.5))
+    for name in ("error", "density", "evidence"):
+        np.testing.assert_allclose(getattr(twice, name), getattr(once, name), rtol=1e-9)
+
+
+def test_copies_of_orientations_with_gradients_do_not_spoil_a_fit():
+    space, group = MOVED["orientations"]
+    X, y, G = invariant_data(space, group, 16)
+    Y, H = moved(space, group, X, G)
+    model = sa.InvariantKernelRidge(space, group, max_invariant_dim=220)
+    once, new = clone(model).fit(X, y, gradient=G), space.sample(50, random_state=1)
+    twice = clone(model).fit(np.concatenate([X, Y]), np.tile(y, 2), gradient=np.concatenate([G, H]))
+    assert twice.loo_error_ == pytest.approx(once.loo_error_, rel=1e-3)
+    np.testing.assert_allclose(twice.predict(new), once.predict(new), rtol=0, atol=1e-3 * y.std())
+
+
+@pytest.mark.parametrize("space, group", MOVED.values(), ids=MOVED)
+def test_noisy_gradients_at_several_points_of_an_orbit_are_the_least_squares_of_all(space, group):
+    rng = np.random.default_rng(1)
+    X, y, G = invariant_data(space, group, 12)
+    Y, H = moved(space, group, X, G)
+    X, y, G = np.concatenate([X, Y[:9]]), rng.normal(size=21) + np.append(y, y[:9]), np.concatenate([G, H[:9]])
+    y[[3, 14]], G[[5, 15]] = np.nan, np.nan  # one of two values, and of two gradients, may be missing
+    G, w = G + 0.3 * rng.normal(size=G.shape), rng.uniform(0.5, 2.0, 21)
+    basis, ratio, alpha = sa.invariant_basis(space, group, max_invariant_dim=25), 0.7, 0.2
+    problem = GradientData.of(space, X, y, G, w).problem(basis, ratio)
+    scale = np.linspace(1.0, 0.3, basis.dim - 1)
+    unit = problem.units.unit[0]
+    found = unit * problem.with_constant(problem.path(scale).coefficients(alpha))[:, 0]
+    found[0] += problem.units.shift[0]
+    told, turned, T = ~np.isnan(y), ~np.isnan(G[:, 0]), basis.tangents(X)
+    F, D = basis.evaluate(X)[:, 1:], (basis.gradient(X)[:, 1:] @ T).transpose(0, 2, 1)
+    d = D.shape[1]
+    features = np.concatenate([F[told], D[turned].reshape(-1, basis.dim - 1)])
+    constant = np.repeat([1.0, 0.0], [told.sum(), d * turned.sum()])
+    targets = np.append(y[told], np.einsum("nf,nfd->nd", G[turned], T[turned]))
+    weights = np.append(w[told], ratio**2 * np.repeat(w[turned], d))
+    _, beta = ridge(features, constant, targets, weights, scale, alpha)
+    assert np.abs(found - np.array([1.0, *scale]) * beta).max() < 1e-11 * np.abs(beta).max()
+    assert problem.count == 12
+    assert problem.copies == 1.0  # noise makes repeats observations of their own
+
+
 @pytest.mark.parametrize("factor, word", [(-1.0, "Forces are minus"), (27.2, "units"), (1.0, None)])
 def test_a_gradient_that_contradicts_the_values_is_noticed(factor, word):
     X = sa.Torus(2).sample(60, random_state=0)
@@ -242,6 +324,23 @@ def test_gradients_in_another_order_or_frame_are_told_what_they_may_be():
         sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian @ cell.T)
     with pytest.warns(UserWarning, match=r"X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T"):
         sa.InvariantKernelRidge(space, max_dim=50).fit(Z, y, gradient=cartesian)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exchanged_columns_are_noticed_where_values_alone_are_fitted_well_and_noise_is_not_questioned(seed):
+    propane = sa.datasets.load_propane()
+    X = propane.space.sample(12, random_state=seed)
+    a, b = 3 * X.T
+    y = np.cos(a) + np.cos(b) + 0.3 * np.cos(a) * np.cos(b) + 0.2 * np.cos(a - b)
+    one, other = 3 * np.sin(a) + 0.9 * np.sin(a) * np.cos(b), 3 * np.sin(b) + 0.9 * np.cos(a) * np.sin(b)
+    G = np.column_stack([-one - 0.6 * np.sin(a - b), -other + 0.6 * np.sin(a - b)])
+    model = sa.InvariantKernelRidge(propane.space, propane.group)
+    with pytest.warns(UserWarning, match="one of the two is wrong. Are its rows and columns in the order") as found:
+        clone(model).fit(X, y, gradient=G[:, ::-1])
+    assert found[0].filename == __file__
+    noise = np.random.default_rng(seed).normal(size=G.shape) * G.std()
+    for size in (0.0, 0.3, 1.0, 3.0):  # pytest makes warnings errors
+        clone(model).fit(X, y, gradient=G + size * noise)
 
 
 @pytest.mark.parametrize("right", [True, False])

@@ -13,6 +13,8 @@ from scipy.stats import special_ortho_group
 import specavg as sa
 from specavg.molecules import InvariantPotential
 from specavg.molecules._distances import internal_directions
+from specavg.molecules._geometries import Observed
+from specavg.molecules._repeated_geometries import each_once
 from specavg.molecules._terms import MoleculeTerms
 
 METHANE = ["C", "H", "H", "H", "H"]
@@ -261,7 +263,7 @@ def test_what_cannot_be_is_refused(model):
         new.fit(R, E[:5])
     with pytest.raises(ValueError, match="forces must have the shape of R"):
         new.fit(R, E, F[:, :2])
-    with pytest.raises(ValueError, match="E has NaN or infinity in 1 geometries, the first is 3"):
+    with pytest.raises(ValueError, match=r"E has NaN .* 1 geometries, the first is 3: .*R\[np.isfinite\(E\)\]"):
         new.fit(R, np.where(np.arange(20) == 3, np.nan, E))
     together = R.copy()
     together[7, 2] = together[7, 4]
@@ -277,7 +279,9 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(METHANE, degree=0).fit(R, E)
     with pytest.raises(ValueError, match="at least two atoms"):
         InvariantPotential(["H"]).fit(R[:, :1], E)
-    with pytest.raises(ValueError, match="list the atoms"):
+    with pytest.raises(
+        ValueError, match=r"text .CHHHH., .* list the atoms in the order of the positions \(carbon dioxide"
+    ):
         InvariantPotential("CHHHH").fit(R, E)
     with pytest.raises(ValueError, match="at least two different geometries"):
         new.fit(R[:1], E[:1])
@@ -573,6 +577,41 @@ def test_geometries_that_are_turned_and_renumbered_count_once():
     twice = InvariantPotential(METHANE, degree=2).fit(np.concatenate([R, other]), np.concatenate([E, E]))
     assert twice.energy_error_ == pytest.approx(once.energy_error_, rel=1e-6)
     np.testing.assert_allclose(twice.predict(R), once.predict(R), rtol=1e-9)
+
+
+@pytest.mark.parametrize("moved", ["shifted", "turned", "mirrored", "renumbered", "rounded", "single precision", "all"])
+def test_forces_of_a_geometry_that_occurs_again_are_brought_to_it(moved):
+    rng = np.random.default_rng(3)
+    R = geometries(25, 10)
+    E, F = energy_and_forces(R, METHANE)
+    noise = 0.1 * rng.normal(size=(2, *F.shape))  # repeats of one geometry differ, and their mean is learnt
+    numbers = [0, 3, 1, 4, 2] if moved in {"renumbered", "all"} else list(range(5))
+    Q = special_ortho_group.rvs(3, size=25, random_state=1) if moved in {"turned", "all"} else np.eye(3)[None]
+    Q = Q * ([1, 1, -1] if moved in {"mirrored", "all"} else [1, 1, 1])
+    other, pulls = R[:, numbers] @ Q + (moved in {"shifted", "all"}), (F + noise[1])[:, numbers] @ Q
+    if moved in {"rounded", "all"}:
+        other = other + 1e-9 * rng.normal(size=R.shape)
+    if moved == "single precision":
+        other = other.astype(np.float32).astype(np.float64)
+    once = InvariantPotential(METHANE, degree=3).fit(R, E, F + noise.mean(axis=0))
+    order = rng.permutation(50)  # either may come first
+    given = [np.concatenate(pair)[order] for pair in [(R, other), (E, E), (F + noise[0], pulls)]]
+    twice = InvariantPotential(METHANE, degree=3).fit(*given)
+    near = 1e-9 if moved in {"shifted", "turned", "mirrored", "renumbered"} else 1e-5
+    assert twice.energy_error_ == pytest.approx(once.energy_error_, rel=1e3 * near)
+    assert twice.force_error_ == pytest.approx(once.force_error_, rel=1e3 * near)
+    np.testing.assert_allclose(twice.predict(R), once.predict(R), rtol=0, atol=near * np.ptp(E))
+
+
+def test_a_small_step_from_a_symmetric_geometry_is_another_geometry():
+    water = np.array([[0, 0, 0], [0.76, 0.59, 0], [-0.76, 0.59, 0]])
+    step = 3e-5 * np.array([[0, 0, 0], [0.76, 0.59, 0], [0.76, -0.59, 0]])  # one bond longer, the other shorter
+    R = water + np.array([0, 1, -1])[:, None, None] * step
+    for forces in (None, -1e5 * (R - water)):  # invariants change by 1e-9
+        found = each_once(Observed.of(R, np.zeros(3), forces, None, ["O", "H", "H"]), ((0,), (1, 2)))
+        np.testing.assert_array_equal(found.positions, R[:2])
+        if forces is not None:
+            np.testing.assert_allclose(found.forces, forces[:2], atol=1e-9)
 
 
 def test_few_energies_that_the_mean_predicts_better_are_told():

@@ -18,7 +18,7 @@ from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
-from specavg.regression._gradient_problem import GradientProblem, Observations
+from specavg.regression._gradient_problem import GradientProblem, Observations, of_each_orbit
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
@@ -28,6 +28,12 @@ from specavg.regression._target_units import Units
 from specavg.spaces import Space, Torus
 
 _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple has a sign
+_PREDICTED = 0.01  # error of values in standard deviations: where it is smaller, their gradients are known too
+# Difference of gradients over the size of those given: of unrelated ones of one size it is 1.41, and of right ones with
+# noise of any size below 1. Of 24 numbers it is above 1.2 by chance at 4 standard deviations.
+_UNRELATED = 1.2
+_OF_OTHER_SIZE = 10.0  # the same, from which on nothing is said: at minima both gradients are errors of any size
+_OTHER_ORDER = "Are its rows and columns in the order of X?"
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 
@@ -103,7 +109,8 @@ class GradientData:
             slopes[rows] = (gradient[:, 1:most] @ tangents[rows]).transpose(0, 2, 1)
         along = np.einsum("nf,nfd->nd", G, tangents)
         weights, labels = np.repeat(self.weights[with_gradient], d), np.repeat(label[with_gradient], d)
-        return values, Observations(slopes.reshape(len(X) * d, -1), along.ravel(), weights, labels)
+        derivatives = Observations(slopes.reshape(len(X) * d, slopes.shape[2]), along.ravel(), weights, labels)
+        return of_each_orbit(values, derivatives, d)
 
     def searched(self, basis: InvariantBasis) -> tuple[Observations, Observations]:
         """Rows that a search compares spectra and ratios on."""
@@ -117,13 +124,25 @@ class GradientData:
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)
 
-    def warn_of_contradiction(self, predicted: Array, space: Space) -> None:
-        """Warn where the gradients given are another multiple than one of those that the values alone predict."""
+    def warn_of_contradiction(self, predicted: Array, space: Space, error: float) -> None:
+        """Warn where the gradients given are another multiple than one of those that the values alone predict, or none.
+
+        `error` is that of values predicted from the others, in their standard deviations.
+        """
         both = self.has_value & self.has_gradient
         pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
         given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
         sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
-        _warn_of(contradicting_multiple(*sums, given.size), space)
+        multiple = contradicting_multiple(*sums, given.size)
+        _warn_of(multiple, space)
+        apart = float(np.linalg.norm(given - predicted) / max(np.linalg.norm(given), 1e-300))
+        if multiple is None and error < _PREDICTED and _UNRELATED < apart < _OF_OTHER_SIZE:
+            warnings.warn(
+                f"the gradient given differs by {apart:.2g} of its size from the one that the values alone predict, "
+                f"though values that are left out are predicted to {error:.1g} of their spread: one of the two is "
+                f"wrong. {_OTHER_ORDER}",
+                stacklevel=users_line(),
+            )
 
 
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: Space) -> None:
@@ -143,7 +162,7 @@ def _warn_of(found: tuple[float, float] | None, space: Space) -> None:
     if found is None:
         return
     if abs(found[0]) <= _TOLD_APART * found[1]:
-        what = "Are its rows and columns in the order of X?"
+        what = _OTHER_ORDER
     elif found[0] < 0:
         what = "Forces are minus the gradient of the energy."
     else:

@@ -255,7 +255,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
             model: Any = clone(self)
             alone = model.fit(data.points[both], data.targets[both], unit * data.weights[both])
-        data.warn_of_contradiction(alone.gradient(data.points), self._space())
+        data.warn_of_contradiction(alone.gradient(data.points), self._space(), alone.loo_error_)
 
     @needs_cutoff
     def partial_fit(

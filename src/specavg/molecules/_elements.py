@@ -29,8 +29,8 @@ def labels_of(symbols: Any) -> list[str]:
     """
     if isinstance(symbols, str):
         raise ValueError(
-            f"symbols is the text {symbols!r}; list the atoms, as in ['O', 'O', 'H', 'H'], or give Atoms of ASE, such "
-            "as ase.Atoms('O2H2'), in the order of the positions"
+            f"symbols is the text {symbols!r}, which does not say which position is whose: list the atoms in the order "
+            "of the positions (carbon dioxide with the carbon first is ['C', 'O', 'O']), or give Atoms of ASE"
         )
     if hasattr(symbols, "get_chemical_symbols"):
         return list(symbols.get_chemical_symbols())

@@ -28,8 +28,11 @@ _MOVED = (
     " but for motions, mirror images and permutations of like atoms",
     ", or do mirror images or like atoms differ",
 )
+_NO_ENERGY = (
+    ": each geometry needs its energy, forces may be missing. Leave these geometries out, R[np.isfinite(E)] and all "
+    "else alike; or learn from the forces of all alone, fit(R, None, forces)"
+)
 _NO_FORCES = ("positions", "momenta")  # what ASE itself keeps of each atom, three numbers each
-_ALIKE = 1e-8  # of the largest value: turned geometries differ by 1e-14, those that are meant to differ by 1e-4
 
 
 def read_all(R: Any) -> str:
@@ -123,7 +126,7 @@ class Observed:
             raise ValueError(
                 f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}.{read_all(R)}"
             )
-        _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")
+        _refuse_infinite("E", np.zeros(n) if alone else energies, _NO_ENERGY)
         if not alone and forces is None:
             forces = _forces_that_belong(molecules_in(R) or [], energies)
         given = None if forces is None else _checked_forces(_real("forces", forces), positions)
@@ -139,12 +142,8 @@ class Observed:
         flat = self.positions.reshape(len(self.positions), -1)
         return self._merged(np.unique(flat, axis=0, return_inverse=True)[1].ravel(), _EQUAL)
 
-    def unlike(self, values: Array) -> Observed:
-        """The same of geometries at which invariant functions have the same values."""  # (n, k)
-        order = np.argsort(values[:, 0], kind="stable")
-        apart = np.abs(np.diff(values[order], axis=0)).max(axis=1) > _ALIKE * np.abs(values).max()
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.concatenate([[0], np.cumsum(apart)])
+    def unlike(self, place: NDArray[np.intp]) -> Observed:
+        """The same of geometries on one orbit, `place` the first of it: forces are turned as those of the first are."""
         return self._merged(place, _MOVED)
 
     def _merged(self, place: NDArray[np.intp], how: tuple[str, str]) -> Observed:

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
-from specavg._random import OWN_SEED
 from specavg.molecules import _questions as ask
 from specavg.molecules._choice_of_model import (
     MOST_WITH_ERROR_BARS,
@@ -28,6 +27,7 @@ from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
 from specavg.molecules._equations import Equations
 from specavg.molecules._geometries import Observed, listed, positions_of, read_all
+from specavg.molecules._repeated_geometries import each_once
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._savable import Savable
 from specavg.regression._target_units import Units
@@ -43,7 +43,6 @@ _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
 _PAIRS = {2: 4}  # degrees of the fit that says whether like atoms change places: some milliseconds for ten atoms
-_PRODUCTS_TOLD_APART = 5000  # of three distances, by which equal geometries are found: twelve atoms, some 50 ms
 # Widths of the range of a distance in the data, beyond which predictions are questioned; and part of the smallest,
 # below which they are in any case: below a range from 0.8 to 8 Å there is no room for its width.
 _OUTSIDE, _CLOSER = 1.0, 0.5
@@ -155,8 +154,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             Positions of the atoms, or ``Atoms`` of ASE, in a list or as ``ase.io.iread`` gives them. A molecule that a
             periodic cell cuts apart is made whole. A geometry that occurs several times counts once, with the mean of
             its energies and forces: leaving out one of two equal ones says nothing. Energies of such geometries that
-            contradict each other are warned of. Without forces this holds for turned ones too, and for those in which
-            like atoms have changed places.
+            contradict each other are warned of. Geometries are the same if some order of like atoms makes all
+            distances equal to a millionth of the largest: moved, turned, mirrored and renumbered ones are.
         E : array-like of shape (n,), optional
             Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With forces alone,
             ``fit(R, None, forces)`` or held by calculators without energies, the mean energy of the geometries is set
@@ -176,7 +175,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         labels = labels_of(self.symbols)
         ask.question_labels(labels)
         classes = self._classes(labels)
-        data = _unlike(Observed.of(R, E, forces, sample_weight, labels), classes)
+        data = each_once(Observed.of(R, E, forces, sample_weight, labels), classes)
         positions, given, n = data.positions, data.forces, len(data.positions)
         if n < 2:
             raise ValueError(
@@ -412,22 +411,6 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             if d >= 12:  # Chebyshev polynomials of a molecule's distances resolve everything long before
                 break
         return best
-
-
-def _unlike(data: Observed, classes: tuple[tuple[int, ...], ...]) -> Observed:
-    """Each geometry once, whichever way it is turned and its like atoms are numbered.
-
-    Not where there are forces, which turn with it.
-    """
-    if data.forces is not None:
-        return data
-    atoms = data.positions.shape[1]
-    terms = MoleculeTerms.of(atoms, classes, {min(atoms, 3): 3})  # of three atoms: which distances share an atom
-    if terms.most_products > _PRODUCTS_TOLD_APART:
-        terms = MoleculeTerms.of(atoms, classes, {2: 3})
-    r = distances(data.positions).r
-    C = np.random.default_rng(OWN_SEED).normal(size=(terms.functions.dim, 2))
-    return data.unlike(terms.functions.combine(PairScale.of(r, terms.pair_orbits)(r)[0], C))
 
 
 @lru_cache(maxsize=16)

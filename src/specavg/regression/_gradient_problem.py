@@ -16,7 +16,11 @@ from specavg.regression._calibration import Calibration, left_out_by_truncation,
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scores
+from specavg.regression._repeated_rows import Averaged, averaged
 from specavg.regression._target_units import Units
+
+# Of the largest derivative: by how much derivatives at points of one orbit may differ. Their rounding is some 1e-13.
+_ONE_ORBIT = 1e-8
 
 
 @final
@@ -32,12 +36,69 @@ class Observations:
     weights : ndarray of shape (N,)
     labels : ndarray of int, shape (N,)
         The number of the orbit of the point: rows with the same label, of both kinds, are left out together.
+    lost : Averaged, optional
+        Where rows of several points of an orbit were averaged: what was lost.
     """
 
     features: Array
     targets: Array
     weights: Array
     labels: NDArray[np.intp]
+    lost: Averaged | None = None
+
+    def averaged(self, rows: NDArray[np.intp], places: NDArray[np.intp], targets: Array) -> Observations:
+        """These rows, with the means of the targets of all points of a place, and their weights together."""
+        # (m · d,), (n,), (n, d)
+        d = targets.shape[1]
+        if len(rows) == targets.size:
+            return self
+        place = np.unique(places, return_inverse=True)[1].reshape(-1)
+        means, total, lost = averaged(targets, place, self.weights[::d])
+        return Observations(self.features[rows], means.ravel(), np.repeat(total, d), self.labels[rows], lost)
+
+    @property
+    def given(self) -> int:
+        """Rows before points of one orbit were averaged."""
+        return len(self.weights) if self.lost is None else self.lost.within.size
+
+    @property
+    def repeated(self) -> int:
+        """Differences of repeated observations that are free."""
+        return 0 if self.lost is None else self.lost.repeats.freedom * self.lost.within.shape[1]
+
+    def squares_lost(self, unit: Array) -> tuple[float, float]:
+        """Sums of squares in `unit`: of all that was averaged less its mean, and of observations that repeat others."""
+        if self.lost is None:
+            return 0.0, 0.0
+        lost = self.lost.over(unit)
+        return float(np.sum(lost.within**2)), float(lost.repeats.squares.sum())
+
+
+def of_each_orbit(values: Observations, slopes: Observations, dimension: int) -> tuple[Observations, Observations]:
+    """One point of each orbit, with the means of what was observed at all of them.
+
+    Functions have one value on an orbit. Their derivatives S at two of its points, a row for each direction, differ by
+    an orthogonal O, S₂ = O S₁: it is the polar factor of S₂S₁ᵀ, and Oᵀ brings what was observed there to the first.
+    Left out together, copies would be rows that others determine to rounding, and no error could be told of them.
+    """
+    d, label = dimension, slopes.labels[::dimension]
+    S = slopes.features.reshape(len(label), d, slopes.features.shape[1])
+    along = slopes.targets.reshape(len(label), d).copy()
+    _, first, place = np.unique(label, return_index=True, return_inverse=True)
+    first = first[place.reshape(-1)]
+    again = np.flatnonzero(first != np.arange(len(label)))
+    U, _, Vt = np.linalg.svd(S[again] @ S[first[again]].swapaxes(1, 2))
+    back = (U @ Vt).swapaxes(1, 2)
+    apart = np.abs(back @ S[again] - S[first[again]]).max(axis=(1, 2), initial=0.0)
+    own = apart > _ONE_ORBIT * np.abs(S[again]).max(
+        initial=0.0
+    )  # few functions may be equal at points of different orbits
+    first[again[own]] = again[own]
+    along[again] = np.where(own[:, None], along[again], np.einsum("nij,nj->ni", back, along[again]))
+    there = np.unique(first)
+    each = (there[:, None] * d + np.arange(d)).ravel()
+    _, at = np.unique(values.labels, return_index=True)
+    return values.averaged(at, values.labels, values.targets[:, None]), slopes.averaged(each, first, along)
 
 
 @final
@@ -83,10 +144,16 @@ class GradientProblem(Problem):
         self._total = float(root @ root)
         squares = float(self._reduced.squares[0])
         self._variance = squares / self._total if squares > 0 else np.inf
+        lost = [o.squares_lost(self.units.unit / size) for o, size in ((values, 1.0), (slopes, ratio))]
+        self.within, repeats = np.sum(lost, axis=0).tolist()
+        self._repeats = repeats, values.repeated + slopes.repeated
+        own = len(root) + self._repeats[1]
+        self.copies = (values.given + slopes.given) / own
         # The score is a density of rows that were multiplied by `ratio` and divided by their size. Their own density,
         # which problems with other ratios are compared by, differs by this.
-        share = len(slopes.weights) / len(root)
-        self._offset = 0.5 * np.log(max(squares, 1e-300) / self._total) - share * np.log(ratio)
+        size = max(squares, 1e-300) / self._total
+        derivatives = len(slopes.weights) + slopes.repeated
+        self._offset = (0.5 * own * np.log(size) - derivatives * np.log(ratio)) / len(root)
 
     def path(self, scale: Array) -> GradientPath:
         found = self._exactly(scale.tobytes())
@@ -111,7 +178,7 @@ class GradientProblem(Problem):
     def _left_out(self, U: Array, s: Array) -> LeftOutTogether:
         rows, c = self._reduced, U.T @ self._reduced.Y
         blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, c, rows.rest_of(U, c), self._blocks)
-        return LeftOutTogether([blocks], self._variance, self._total, self._offset)
+        return LeftOutTogether([blocks], self._variance, self._total, self._offset, *self._repeats)
 
 
 @final
@@ -128,7 +195,8 @@ class GradientPath(DecomposedPath):
 
     def noise_variance(self, alpha: float) -> Array:
         """The noise variance of a value, by restricted maximum likelihood from the rows of both kinds."""
-        return (alpha / (self.s**2 + alpha) @ self.c**2 + self._rest) / self._joint.freedom
+        squares = alpha / (self.s**2 + alpha) @ self.c**2 + self._rest + self._joint.within
+        return squares / self._joint.freedom
 
     def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """By points that were left out with all their rows; `alphas` is the one penalty of values and derivatives.
@@ -146,4 +214,4 @@ class GradientPath(DecomposedPath):
         worth = float(edge @ told / np.maximum(edge.sum(), np.finfo(float).tiny))
         truncated, rows = left_out_by_truncation(self.scale**2) / alphas, problem.numbers
         surprise = shrunk_surprise(self._left_out.surprise(alphas), rows, self.noise_variance(alpha) / alphas)
-        return Calibration.of(surprise, freedom, truncated, rows, problem.dimension, worth, hidden=hidden)
+        return Calibration.of(surprise, freedom, truncated, rows, problem.dimension, worth, problem.copies, hidden)
