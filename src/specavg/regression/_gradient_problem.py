@@ -90,9 +90,8 @@ def of_each_orbit(values: Observations, slopes: Observations, dimension: int) ->
     U, _, Vt = np.linalg.svd(S[again] @ S[first[again]].swapaxes(1, 2))
     back = (U @ Vt).swapaxes(1, 2)
     apart = np.abs(back @ S[again] - S[first[again]]).max(axis=(1, 2), initial=0.0)
-    own = apart > _ONE_ORBIT * np.abs(S[again]).max(
-        initial=0.0
-    )  # few functions may be equal at points of different orbits
+    largest = np.abs(S[again]).max(initial=0.0)
+    own = apart > _ONE_ORBIT * largest  # few functions may be equal at points of different orbits
     first[again[own]] = again[own]
     along[again] = np.where(own[:, None], along[again], np.einsum("nij,nj->ni", back, along[again]))
     there = np.unique(first)
