@@ -82,7 +82,7 @@ def invariance_discrepancy(
     Parameters
     ----------
     predict : callable or fitted model
-        The function f, or a model with `predict`. For an `EquivariantKernelRidge` it is |F(gx) − ρ(g)F(x)|, ρ its
+        The function f, of real or complex values, or a model with `predict`. For an `EquivariantKernelRidge` it is |F(gx) − ρ(g)F(x)|, ρ its
         representation.
     space : Space
     group : Group
@@ -147,7 +147,7 @@ def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
             f"predictions are texts such as {str(given.flat[0])!r}, and a discrepancy is a difference of numbers. Of a "
             "classifier give the probabilities: invariance_discrepancy(model.predict_proba, ...)"
         )
-    values = given.astype(np.float64)
+    values = given.astype(np.complex128 if given.dtype.kind == "c" else np.float64)
     if values.shape[:1] != X.shape[:1]:
         raise ValueError(
             f"predictions at {len(X)} points have shape {values.shape}, and there must be one for each point: values "
