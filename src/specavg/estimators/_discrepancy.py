@@ -82,8 +82,8 @@ def invariance_discrepancy(
     Parameters
     ----------
     predict : callable or fitted model
-        The function f, of real or complex values, or a model with `predict`. For an `EquivariantKernelRidge` it is |F(gx) − ρ(g)F(x)|, ρ its
-        representation.
+        The function f, of real or complex values, or a model with `predict`. For an `EquivariantKernelRidge` it is
+        |F(gx) − ρ(g)F(x)|, ρ its representation.
     space : Space
     group : Group
     X : array-like of points

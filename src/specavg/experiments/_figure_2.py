@@ -132,9 +132,7 @@ def _claim_functions(sweep: task.Sweep) -> Claim:
     functions = sweep.changes.functions(176)
     if np.isnan(squares):
         enough = f"it takes {task.SPARE:g} samples for each"
-        return Claim(
-            question, f"No n of this run determines {functions} functions by least squares: {enough}.", None
-        )
+        return Claim(question, f"No n of this run determines {functions} functions by least squares: {enough}.", None)
     return Claim(
         question,
         f"With the same {functions} functions at n = {sweep.sizes[-1]}, the empirical mean has the error {plain:.2g} "
