@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._messages import shown
@@ -139,7 +139,7 @@ def invariance_discrepancy(
     return Discrepancy(largest, total / count, count, exhaustive)
 
 
-def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
+def _numbers(function: Callable[[Array], Any], X: Array) -> NDArray[Any]:
     """Its values, one for each point and all finite: the maximum of |NaN − NaN| would be no proof of anything."""
     given = np.asarray(function(X))
     if given.dtype.kind in "OSUT" and any(isinstance(value, str) for value in given.flat):
@@ -183,7 +183,7 @@ def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Iso
     return table.__getitem__
 
 
-def _turned(values: Array, images: Sequence[Array]) -> Array:
+def _turned(values: NDArray[Any], images: Sequence[Array]) -> NDArray[Any]:
     """Values of the same points, once for each element, moved by it."""  # (len(images) · n, p) or (len(images) · n,)
     parts = values.reshape(len(images), -1, len(images[0]))
     return np.einsum("eij,enj->eni", np.stack(images), parts).reshape(values.shape)
