@@ -45,8 +45,8 @@ LARGEST_DEGREE = 170  # 171! is beyond floating-point numbers
 _SMALL = 2**14  # entries of a matrix that takes no longer as a whole than its blocks take to be found
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
 # The degree up to which they may stay below it on a sphere in R^d, the larger of the first number and the second times
-# √d. Monomials amplify by 2^(k/2)/3 at least at degree k, for symmetric(d) and hyperoctahedral(d) with d = 3 to 8 and k
-# up to 42. Hermite products pass 500 at k = 10, 13, 16, 20, 22, 28, 36 for d = 3, 6, 10, 16, 24, 40, 100.
+# √d. Under symmetric(d) and hyperoctahedral(d), d = 3 to 6, monomials amplified by 0.39 · 2^(k/2) at least at degree
+# k = 18 to 32. Hermite products passed 500 at k = 12, 14, 16, 20, 22, 28 for d = 3, 6, 10, 16, 24, 40.
 _KEEPS_DIGITS, _KEEPS_DIGITS_BY_ROOT = 21, 5.0
 
 
