@@ -309,6 +309,18 @@ def test_models_survive_pickling():
         ),
         (lambda: baselines.FrameAveraged(Ridge(), width=0.0), "width must be positive"),
         (lambda: baselines.GroupAveragedKernelRidge(group=groups.symmetric(5)), "acts on 5 coordinates"),
+        (lambda: baselines.KernelRidge(alpha="auto"), "alpha must be a number; got 'auto'.*GridSearchCV"),
+        (lambda: baselines.KernelRidge(baselines.VonMisesKernel(eta="auto")), "eta must be a number; got 'auto'"),
+        (
+            lambda: baselines.KernelRidge(baselines.SpectralKernel(spectrum="heat", length_scale="auto")),
+            "length_scale must be a number; got 'auto'",
+        ),
+        (lambda: baselines.KernelRidge(baselines.SpectralKernel(smoothness="2")), "smoothness must be a number"),
+        (lambda: baselines.GroupAveragedKernelRidge(max_terms="all"), "max_terms must be a number"),
+        (lambda: baselines.RandomlyAveragedKernelRidge(n_elements="all"), "n_elements must be a number"),
+        (lambda: baselines.Augmented(Ridge(), n_elements="all"), "n_elements must be a number; got 'all'"),
+        (lambda: baselines.Augmented(Ridge(), max_rows="all"), "max_rows must be a number"),
+        (lambda: baselines.FrameAveraged(Ridge(), width="narrow"), "width must be a number"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_reason(make, message):
@@ -390,3 +402,17 @@ def test_an_average_over_infinitely_many_elements_names_what_ends():
         ValueError, match=r"infinitely many elements.*RandomlyAveragedKernelRidge.*InvariantKernelRidge"
     ):
         model.fit(space.sample(10, random_state=0), np.arange(10.0))
+
+
+@pytest.mark.parametrize("make", [baselines.Canonicalized, baselines.FrameAveraged, baselines.Augmented])
+def test_wrappers_of_infinite_groups_name_what_ends(make):
+    space = sa.Sphere(3)
+    with pytest.raises(ValueError, match=r"infinitely many elements.*n_elements.*sa\.InvariantKernelRidge"):
+        make(Ridge(), space, groups.orthogonal(3)).fit(space.sample(20, random_state=0), np.arange(20.0))
+
+
+def test_penalties_may_differ_between_outputs():
+    X = sa.Torus(2).sample(30, random_state=0)
+    both = baselines.KernelRidge(alpha=np.array([1e-3, 1.0])).fit(X, X).predict(X[:5])
+    for j, alpha in enumerate([1e-3, 1.0]):
+        np.testing.assert_allclose(both[:, j], baselines.KernelRidge(alpha=alpha).fit(X, X[:, j]).predict(X[:5]))

@@ -27,6 +27,16 @@ def test_is_the_largest_change_over_the_whole_group():
     assert repr(found).endswith("(all 48 elements)")
 
 
+def test_complex_values_are_compared_as_they_are():
+    """Casting to real numbers lost imaginary parts, and 1j·x was said to be invariant."""
+    space, group = sa.Torus(2), groups.sign_flips(2)
+    X = space.sample(7, 0)
+    found = sa.invariance_discrepancy(lambda X: np.exp(1j * np.pi * X[:, 0]), space, group, X)
+    expected = np.abs(2 * np.sin(np.pi * X[:, 0]))
+    assert float(found) == pytest.approx(expected.max(), rel=1e-12)
+    assert found.mean == pytest.approx(expected.mean() / 2, rel=1e-12)  # half of the group flips the first coordinate
+
+
 def test_random_elements_of_infinite_groups_are_drawn_one_after_another():
     """Each of the thousand elements began a random walk of its own: 7 s."""
     axis = np.array([0.6, 0.64, 0.48])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.transform import Rotation
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import Ridge
 
 import specavg as sa
@@ -134,6 +134,39 @@ def test_bases_tests_and_discrepancies_take_scipy_rotations():
     model = sa.InvariantKernelRidge(SO3, CUBIC, max_eigenvalue=20).fit(ROTATIONS, VALUES)
     assert sa.invariance_discrepancy(model, SO3, CUBIC, ROTATIONS) < 1e-12
     assert sa.symmetry_test(ROTATIONS, VALUES, SO3, CUBIC, max_dim=10).p_value > 0.001
+
+
+def _predicting(values):
+    """A fitted regressor that predicts a function of the points."""
+
+    class Model(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return values(X)
+
+    return Model()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda X, z: sa.symmetry_test(X, z, sa.Torus(2), groups.sign_flips(2)),
+        lambda X, z: sa.symmetry_test(z[:, None] * X, X[:, 0], sa.Torus(2), groups.sign_flips(2)),
+        lambda X, z: sa.discover_symmetry(X, z, sa.Torus(2), groups.sign_flips(2)),
+        lambda X, z: sa.SpecAvgRegressor(sa.Torus(2), max_dim=9).fit(iter([(X, z)])),
+        lambda X, z: sa.SpecAvgRegressor(sa.Torus(2), max_dim=9).fit(X, z),
+        lambda X, z: sa.InvariantKernelRidge(sa.Torus(2)).fit(X, z),
+        lambda X, z: sa.baselines.KernelRidge().fit(X, z),
+        lambda X, z: sa.Symmetrized(_predicting(lambda X: 1j * X[:, 0]), sa.Torus(2)).fit(X, X[:, 0]),
+    ],
+)
+def test_complex_numbers_are_refused(use):
+    """Cast to real numbers they lost their imaginary parts, with a warning of NumPy at best."""
+    X = sa.Torus(2).sample(60, random_state=0)
+    with pytest.raises(ValueError, match=r"holds complex numbers, and must be real|Complex data not supported"):
+        use(X, 1j * X[:, 0])
 
 
 @pytest.mark.parametrize("make", [sa.InvariantKernelRidge, sa.SpecAvgRegressor])

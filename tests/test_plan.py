@@ -86,3 +86,15 @@ def test_a_plan_by_the_order_of_the_group_says_so(monkeypatch):
     assert not plan.complete
     assert not plan.cut
     assert "taken for 1/|G| of the functions" in str(plan)
+
+
+def test_a_plan_knows_where_polynomials_cancel_too_much():
+    """Beyond degree 21 a null space takes over, at a hundred times the time; odd degrees have no invariants at all."""
+    space, group = sa.Sphere(4), groups.hyperoctahedral(4)
+    plan = sa.invariants.plan(space, group, max_eigenvalue=26 * 28)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=26 * 28)
+    assert [row.solver for row in plan.rows] == [row.solver for row in basis.table]
+    assert {k for k, row in enumerate(plan.rows) if row.solver == "null space"} == {22, 24, 26}
+    # Invariant polynomials have the degrees 2, 4, 6 and 8, and without the first one harmonic ones are left.
+    counts = [sum(a * 4 + b * 6 + c * 8 == k for a in range(7) for b in range(5) for c in range(4)) for k in range(27)]
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in plan.rows] == counts

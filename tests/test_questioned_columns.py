@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 import specavg as sa
-from specavg import groups
+from specavg import baselines, groups
 from specavg.cli._command_words import in_words_of_the_command
 from specavg.data._questioned_columns import question_periods
 
@@ -103,6 +103,50 @@ def test_a_wrong_number_of_columns_is_reported_first(make, space, group, wanted)
         make(space, group).fit(X3[:, :2], Y3)
     with pytest.raises(ValueError, match=wanted):
         make(space, group, max_dim=20).fit(iter([(X3[:, :2], Y3)]))
+
+
+REGRESSORS = [
+    sa.InvariantKernelRidge,
+    baselines.KernelRidge,
+    baselines.GroupAveragedKernelRidge,
+    baselines.RandomlyAveragedKernelRidge,
+    baselines.Augmented,
+    baselines.Canonicalized,
+    baselines.FrameAveraged,
+]
+
+
+@pytest.mark.parametrize("make", REGRESSORS)
+def test_all_regressors_ask_the_same_of_points_without_a_space(make):
+    """Degrees, radians and directions are no points of the default torus, whose columns repeat after 2."""
+    directions, angles = sa.Sphere(3).sample(60, random_state=0), sa.Circle().sample(60, random_state=0)
+    for X, question in [
+        (180 / np.pi * angles, r"column 0 of X spans 1\d\d periods of Torus\(1\).*period=360 for degrees"),
+        (angles, "if these are radians, take sa.Torus"),
+        (directions, r"all rows of X are unit vectors, and no space was given.*give sa\.Sphere\(3\)"),
+    ]:
+        with pytest.warns(UserWarning, match=question) as told:
+            make().fit(X, np.cos(X[:, 0]))
+        assert [re.search(question, str(warning.message)) is not None for warning in told].count(True) == 1
+        assert {warning.filename for warning in told} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make().fit(directions[:, :2], directions[:, 0])
+        if make is not sa.InvariantKernelRidge:
+            make().fit(directions[:20], directions[:20, 0])  # few
+
+
+@pytest.mark.parametrize("make", [make for make in REGRESSORS if make is not baselines.KernelRidge])
+def test_a_group_of_another_space_than_the_default_says_that_the_space_is_missing(make):
+    X = sa.Sphere(3).sample(20, random_state=0)
+    with pytest.raises(ValueError, match=r"^no space was given.*Torus\(3\): give the space that point_group\('D3'\)"):
+        make(group=groups.point_group("D3")).fit(X, X[:, 0])
+    given = {"space": sa.Torus(3)}
+    if issubclass(make, baselines.GroupAveragedKernelRidge | baselines.RandomlyAveragedKernelRidge):
+        given = {"kernel": baselines.SpectralKernel(sa.Torus(3))}
+    with pytest.raises(ValueError, match=r"does not act on Torus\(3\)") as refusal:
+        make(**given, group=groups.point_group("D3")).fit(X, X[:, 0])
+    assert "no space was given" not in str(refusal.value)
 
 
 def test_fractions_of_a_period_on_the_default_torus_are_questioned():

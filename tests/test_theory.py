@@ -141,6 +141,7 @@ def test_eigenvalues_are_counted_up_to_a_finite_bound(bound):
         (lambda: theory.risk_bound(10, 2, 2.0, supremum=1.0, noise=-0.5, sobolev_norm=1.0), "noise must be finite"),
         (lambda: theory.risk_bound(10, 2, 2.0, supremum=1.0, noise=0.5, sobolev_norm=-1.0), "sobolev_norm must be"),
         (lambda: theory.bounds(10, 2, 2.0, order=4.5), "order, .* must be a whole number"),
+        (lambda: theory.bounds(10, 2, 2.0, order=np.inf), "order is infinite.*give generators="),
         (lambda: theory.bounds("a", 2, 1.0), "n must be finite and at least 1; got 'a'"),
         (lambda: theory.bounds(10**400, 2, 2.0), "n must be finite"),
     ],

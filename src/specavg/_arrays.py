@@ -18,6 +18,12 @@ def as_given(array: Array, dtype: Any, copy: bool | None) -> Array:
     return np.array(array, dtype=dtype) if copy else np.asarray(array, dtype=dtype)
 
 
+def check_real(values: NDArray[Any], name: str) -> None:
+    """Refuse complex numbers, whose imaginary parts would be lost."""
+    if values.dtype.kind == "c":
+        raise ValueError(f"{name} holds complex numbers, and must be real: give {name}.real if they are")
+
+
 def with_matrices(X: Any) -> Any:
     """The matrices (n, 3, 3) of a SciPy Rotation, or of a list of single ones; anything else as it is."""
     if hasattr(X, "as_matrix"):

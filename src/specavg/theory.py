@@ -146,7 +146,7 @@ def bounds(n: float, d: int, s: float, order: int = 1, generators: int | None = 
     s : float
         Smoothness.
     order : int
-        |G|, of any size.
+        |G|, of any size; `math.inf` only with `generators`.
     generators : int, optional
         Size of the generating set in use, in place of log2 |G|.
 
@@ -157,7 +157,13 @@ def bounds(n: float, d: int, s: float, order: int = 1, generators: int | None = 
     >>> b.log_order, b.D, b.risk
     (8529.398, 21.544, 0.00215)
     """
-    order = whole_number(order, "order, the number of elements of the group,", 1)
+    if not (isinstance(order, float) and order == math.inf):
+        order = whole_number(order, "order, the number of elements of the group,", 1)
+    elif generators is None:
+        raise ValueError(
+            "order is infinite, and the bounds grow with log2 |G|: give generators=, the number of generators (and "
+            "fields) in use, which may stand for it"
+        )
     if generators is not None:
         generators = whole_number(generators, "generators", 0)
     alpha = exponent(d, s)

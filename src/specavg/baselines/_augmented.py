@@ -9,7 +9,7 @@ import numpy as np
 
 from specavg._messages import size_text
 from specavg._random import as_generator
-from specavg.baselines._averaged import CostError
+from specavg.baselines._averaged import CostError, check_listable
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
@@ -82,11 +82,8 @@ class Augmented(MetaRegressor):
 
     def _elements(self, n: int) -> list[Isometry]:
         group = self.group_
-        if self.n_elements is None and not group.is_finite:
-            raise ValueError(
-                f"{group!r} has infinitely many elements: give n_elements, how many random ones augment the data, or "
-                "use an estimator on an invariant basis, which needs the generators only"
-            )
+        if self.n_elements is None:
+            check_listable(group, ": give n_elements, how many random ones augment the data")
         count = group.finite_order if self.n_elements is None else self.n_elements
         if count * n > self.max_rows:
             raise CostError(

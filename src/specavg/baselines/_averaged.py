@@ -16,6 +16,7 @@ from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._product_replacement import random_elements
 from specavg.invariants import default_group
+from specavg.invariants._acting_group import check_group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
@@ -51,6 +52,15 @@ def _group_in_use(group: Any, space: Space) -> Group:
     if not isinstance(group, Group):
         raise not_a_group(group)
     return group
+
+
+def check_listable(group: Group, otherwise: str) -> None:
+    """Refuse a group with infinitely many elements; `otherwise` is what to take in place of all of them."""
+    if not group.is_finite:
+        raise ValueError(
+            f"{group!r} has infinitely many elements{otherwise}, or use sa.InvariantKernelRidge, which needs the "
+            "generators only"
+        )
 
 
 @lru_cache(maxsize=8)
@@ -89,16 +99,11 @@ def averaged_kernel(
     >>> elements
     1
     """
-    for g in group.generators:
-        space.check_isometry(g)
+    check_group(space, group)
     closed = kernel.averaged(space, group)
     if closed is not None:
         return closed, 1
-    if not group.is_finite:
-        raise ValueError(
-            f"{group!r} has infinitely many elements, and no sum over them ends: use RandomlyAveragedKernelRidge, "
-            "which takes some at random, or sa.InvariantKernelRidge, which needs the generators only"
-        )
+    check_listable(group, ", and no sum over them ends: use RandomlyAveragedKernelRidge, which takes some at random")
     terms = group.finite_order * n * n
     if terms > max_terms:
         raise CostError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg.baselines._averaged import CostError, listed
+from specavg.baselines._averaged import CostError, check_listable, listed
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.groups import Group
@@ -55,6 +55,11 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
 
 def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
     """The images of `X` under every element, one element at a time."""
+    check_listable(
+        group,
+        ", and the orbit of a point is not listed: use RandomlyAveragedKernelRidge or Augmented(n_elements=...), which "
+        "take some at random",
+    )
     if group.finite_order > LARGEST_ORBIT:
         raise CostError(
             f"the orbits of {group!r} have up to {group.finite_order:.4g} points; listing them is limited to "

@@ -81,6 +81,24 @@ class Kernel(BaseEstimator, abc.ABC):
         return None
 
 
+def check_numbers(owner: Any, *names: str) -> None:
+    """Refuse parameters that are no numbers; those that `owner` has not, or that are None, are left alone.
+
+    Examples
+    --------
+    >>> check_numbers(VonMisesKernel(eta="auto"), "eta")
+    Traceback (most recent call last):
+    ValueError: eta must be a number; got 'auto'. sklearn.model_selection.GridSearchCV chooses among numbers
+    """
+    for name in names:
+        value = getattr(owner, name, None)
+        if value is not None and np.asarray(value).dtype.kind not in "biuf":
+            raise ValueError(
+                f"{name} must be a number; got {shown(value)}. sklearn.model_selection.GridSearchCV chooses among "
+                "numbers"
+            )
+
+
 def phases(space: Space, what: str) -> Callable[[Array], Array]:
     """Coordinates of a box torus as angles; refuses other spaces."""
     if not isinstance(space, Torus) or space.lattice is not None:
@@ -136,6 +154,7 @@ class VonMisesKernel(Kernel):
         self.space = space
 
     def _eta(self, space: Space) -> float:
+        check_numbers(self, "eta")
         if not (np.isfinite(self.eta) and self.eta > 0):
             raise ValueError(f"eta must be positive and finite; got {self.eta!r}")
         if self.eta * space.dim > _LARGEST_EXPONENT:

@@ -8,14 +8,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._kernels import Array, VonMisesKernel
+from specavg.baselines._kernels import Array, VonMisesKernel, check_numbers
 from specavg.baselines._ridge import KernelRidge, SpaceRegressor, training_data
 from specavg.baselines._spectral import SpectralKernel
 from specavg.data._given_data import given_table
+from specavg.data._questioned_columns import question_units
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._wrapped_estimator import check_wrapped
 from specavg.groups import Group
 from specavg.invariants import default_group
+from specavg.invariants._acting_group import check_group
 from specavg.spaces import Space, Torus, default_space
 
 
@@ -44,12 +46,14 @@ class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
         """
         if self.estimator is not None:
             check_wrapped(self.estimator, type(self).__name__, averages=self._averages)
+        check_numbers(self, "n_elements", "max_rows", "width")
         points, targets = training_data(self, given_table(self.space, self.group, X), y)
         self.space_ = default_space(points.shape[1]) if self.space is None else self.space
         self.group_ = default_group(self.space_) if self.group is None else self.group
-        for g in self.group_.generators:
-            self.space_.check_isometry(g)
-        self._fit(self.space_.check_points(points), targets, sample_weight)
+        check_group(self.space_, self.group_)
+        points = self.space_.check_points(points)
+        question_units(self.space_, points, given=self.space is not None)
+        self._fit(points, targets, sample_weight)
         return self
 
     def __sklearn_tags__(self) -> Any:

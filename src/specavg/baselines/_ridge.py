@@ -11,9 +11,11 @@ from sklearn.kernel_ridge import KernelRidge as DualSolver
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg._config import require_memory
-from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
+from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel, check_numbers
 from specavg.data._given_data import given_table, given_targets
+from specavg.data._questioned_columns import question_units
 from specavg.estimators._base import weights_or_ones
+from specavg.groups import Group
 from specavg.spaces import Space
 
 _CHUNK = 1 << 23  # kernel values held at once when predicting
@@ -60,6 +62,8 @@ class SpaceRegressor(RegressorMixin, BaseEstimator):
 class KernelRidgeBase(SpaceRegressor):
     """What the kernel ridge regressions share: everything but the matrix of kernel values."""
 
+    group: Group | None = None  # that of an averaged kernel
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -92,10 +96,15 @@ class KernelRidgeBase(SpaceRegressor):
         """
         if self.penalty not in ("sum", "mean"):
             raise ValueError(f"penalty must be 'sum' (K + αI) or 'mean' (K + nαI); got {self.penalty!r}")
+        check_numbers(self, "alpha", "max_terms", "n_elements")
         kernel = as_kernel(self.kernel)
-        points, targets = training_data(self, given_table(kernel.space, None, X), y)
+        group = (
+            self.group if isinstance(self.group, Group) else None
+        )  # what is none is refused with the order of arguments
+        points, targets = training_data(self, given_table(kernel.space, group, X), y)
         space = kernel.space_of(points.shape[1])
         points = space.check_points(points)
+        question_units(space, points, given=kernel.space is not None)
         weights = weights_or_ones(sample_weight, points)
         require_memory(
             8.0 * 3 * len(points) ** 2,

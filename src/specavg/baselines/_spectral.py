@@ -9,7 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.baselines._kernels import Kernel, KernelFunction, flips_every_sign
+from specavg.baselines._kernels import Kernel, KernelFunction, check_numbers, flips_every_sign
 from specavg.functions._zonal_sums import difference_cosines, even_difference_cosines, shell_sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff
@@ -81,16 +81,22 @@ class SpectralKernel(Kernel):
         self.constant = constant
         self.order = order
 
+    @property
+    def _length(self) -> float:
+        check_numbers(self, "length_scale")
+        return float(self.length_scale)
+
     def table(self, space: Space) -> tuple[tuple[Eigenspace, float], ...]:
         """The eigenspaces of the kernel with their weights."""
+        check_numbers(self, "smoothness")
         cutoff = Cutoff.of(self.max_eigenvalue, self.max_dim, None)
         smoothness = float(space.dim if self.smoothness is None else self.smoothness)
-        whole = _table(space, order_of(self.order), self.spectrum, smoothness, float(self.length_scale), cutoff)
+        whole = _table(space, order_of(self.order), self.spectrum, smoothness, self._length, cutoff)
         return whole if self.constant else tuple((V, w if V.eigenvalue > 0 else 0.0) for V, w in whole)
 
     def function(self, space: Space) -> KernelFunction:
         if self._is_product(space):
-            return _theta_product(space, float(self.length_scale), self.constant, even=False)
+            return _theta_product(space, self._length, self.constant, even=False)
         table = self.table(space)
         return lambda X, Y: space.zonal_sum(table, X, Y)
 
@@ -102,7 +108,7 @@ class SpectralKernel(Kernel):
         if not flips_every_sign(group):
             return None
         if self._is_product(space):
-            return _theta_product(space, float(self.length_scale), self.constant, even=True)
+            return _theta_product(space, self._length, self.constant, even=True)
         return _even_zonal_sum(space, self.table(space))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.data._given_data import equal_rows, given_table, given_targets
-from specavg.data._questioned_columns import question_columns, question_radians, question_unit
+from specavg.data._questioned_columns import question_units
 from specavg.data._streaming import check_names, chunk_weights, column_names, numbers
 from specavg.spaces import Space
 
@@ -32,8 +32,8 @@ def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None, *, 
     points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
-    if ask and not question_columns(space, points) and not question_radians(space, points):
-        question_unit(space, points)
+    if ask:
+        question_units(space, points)
     if sample_weight is None:
         return points, targets
     weights = chunk_weights(sample_weight, len(targets))

@@ -9,17 +9,14 @@ import datetime
 import inspect
 import re
 import warnings
-from collections.abc import Callable
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group
-from specavg.invariants._basis_table import BasisTable
-from specavg.spaces import Power, Product, Rotations, Space, Sphere, Torus
-from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, first_eigenvalue
+from specavg.invariants._acting_group import check_group
+from specavg.spaces import Power, Product, Rotations, Space, Sphere, Torus, default_space
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three. Of π, 2π and the period 2 of the
@@ -36,17 +33,10 @@ _ROWS_OF_A_HALF = 100  # rows, at least, that fill half of every period evenly: 
 _EVEN = 1.6  # Kolmogorov's distance times √n: uniform columns exceed it once in a hundred times
 ROWS_TO_JUDGE = 30  # fewer say little: of 12 fits of pure noise 9 had an error above 0.99 with 30 rows, all with 200
 _FILLED = 0.8  # part of a period that columns of this period span: 64 uniform points 0.97 ± 0.02, 6 on a grid 0.83
+_UNIT_LENGTH = 1e-6  # how far from 1 the lengths of unit vectors are: single precision leaves 1e-7
 _STANDARDISED = 1e-6  # of means and standard deviations: a scaler leaves 1e-15, and single precision 1e-7
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
-# Ratio of the lengths of two columns from which the order of eigenvalues is questioned. Cells of crystals have up to 5,
-# Interval beside period=1 has 2π. Of exp(3 cos) of the shorter of two columns, 100 functions left 5 % of the variance
-# at 5, 27 % at 10 and at 15 (hours beside days of the year), and 0.002 % at 1.
-_UNLIKE_LENGTHS = 6.0
-# The frequency from which on nobody is asked, unless another column has far higher ones: the same target has 99.5 % of
-# its variance below it. Degrees beside an interval have 60 times its degree: a density of a twelfth of the interval
-# had 1.15 times its width with 192 functions, of degree 3 and frequency 183.
-_RESOLVED, _FAR_HIGHER = 3, 30
 
 
 # How NumPy, pandas, Polars and Arrow name their kinds of dates, times of the day and durations.
@@ -120,12 +110,22 @@ def check_columns(
             f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
             f"{shape}. {remedy}"
         )
-    if space is None and isinstance(group, Group) and columns != group.columns:
+    if space is not None or not isinstance(group, Group):
+        return
+    if columns != group.columns:
         raise ValueError(
-            f"X has {columns} columns (features), but {group!r} acts on {group.columns}. Select the columns that the "
-            "group acts on, or give a group of the right size; without space= the points are those of a torus, one "
-            "column for each coordinate."
+            f"X has {columns} columns (features), but {group!r} acts on {group.columns} coordinates. Select the "
+            "columns that the group acts on, or give a group of the right size; without space= the points are those of "
+            "a torus, one column for each coordinate."
         )
+    torus = default_space(columns)
+    try:
+        check_group(torus, group)
+    except ValueError as error:
+        raise ValueError(
+            f"no space was given, and the points are then those of {torus!r}: give the space that {group!r} acts on, "
+            f"as space= or as the space of the kernel. {error}"
+        ) from None
 
 
 def users_line() -> int:
@@ -194,9 +194,34 @@ def question_radians(space: Space, points: Array) -> bool:
     return True
 
 
-def question_periods(space: Space, points: Array, group: Group | None = None) -> None:
-    """Warn where columns are radians on another torus, span many periods or all a small part: units are others."""
-    if question_radians(space, points) or question_unit(space, points) or len(points) < ROWS_TO_JUDGE:
+def question_units(space: Space, points: Array, *, given: bool = True) -> bool:
+    """Warn where points are hardly those of the space, in these units and this order of columns. Whether it did.
+
+    `given` says whether a user gave the space: otherwise it is the default torus, which is known to wrap.
+    """
+    asked = question_columns(space, points) if given else _question_directions(space, points)
+    return asked or question_radians(space, points) or question_unit(space, points)
+
+
+def _question_directions(torus: Space, points: Array) -> bool:
+    """Warn where points of the default torus are unit vectors. Whether it did."""
+    d = points.shape[1]
+    if d < 2 or len(points) < ROWS_TO_JUDGE or np.abs(np.linalg.norm(points, axis=1) - 1).max() > _UNIT_LENGTH:
+        return False
+    warnings.warn(
+        f"all rows of X are unit vectors, and no space was given: they are taken for points of {torus!r}, whose "
+        f"columns repeat. For directions give sa.Sphere({d}), as space= or as the space of the kernel.",
+        stacklevel=users_line(),
+    )
+    return True
+
+
+def question_periods(space: Space, points: Array, group: Group | None = None, *, given: bool = True) -> None:
+    """`question_units`, and where columns span a small part of their periods, or fill half of them: units are others.
+
+    For models that know what `group` makes of the points.
+    """
+    if question_units(space, points, given=given) or len(points) < ROWS_TO_JUDGE:
         return
     spans = _spans(space, points)
     column = int(spans.argmax())
@@ -360,68 +385,3 @@ def question_order(space: Space, names: list[str]) -> None:
             f"takes them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
             stacklevel=users_line(),
         )
-
-
-def question_resolution(basis: BasisTable) -> None:
-    """Warn where the order of eigenvalues gives some columns high frequencies and others hardly any.
-
-    It is the Laplacian's own order: a column in hours beside one in days of the year is taken to be as smooth in a step
-    of one hour as the other in a step of one day.
-    """
-    order, space = basis.order, basis.space
-    if order not in (BY_EIGENVALUE, ByType()):
-        return
-    parts = _parts_with_lengths(space)
-    lengths = np.array([length for _, length, _ in parts])
-    if basis.dim <= basis.n_constants or lengths.max() < _UNLIKE_LENGTHS * lengths.min():
-        return
-    top = float(basis.eigenvalues[-1])
-    (short, _, least), (long, _, most) = parts[int(lengths.argmin())], parts[int(lengths.argmax())]
-    if least(top) >= _RESOLVED and most(top) < _FAR_HIGHER * least(top):
-        return
-    rescale = "divide each column by its period and give period=1"
-    if isinstance(space, Product):
-        rescale = (
-            "give columns of tori in radians, with period=2π, which is a length like those of spheres and intervals"
-        )
-    others = [_parts_with_lengths(factor) for factor in space.factors] if isinstance(space, Product) else []
-    if space.unlike_parts > 1 and all(len(inner) == 1 for inner in others):
-        rescale += ", or give order=sa.invariants.ByType(balanced=True)"
-    elif isinstance(space, Torus):
-        rescale += ', or give order="few coordinates"'
-    warnings.warn(
-        f"{basis.dim} functions in the order of eigenvalues resolve {short} of X up to frequency {least(top)} and "
-        f"{long} up to frequency {most(top)}, since lengths of {space!r} differ by a factor of "
-        f"{lengths.max() / lengths.min():.3g}. If the target varies alike in both, {rescale}.",
-        stacklevel=users_line(),
-    )
-
-
-def _parts_with_lengths(space: Space, start: int = 0) -> list[tuple[str, float, Callable[[float], int]]]:
-    """The columns of a box, or of each factor: their name, their length, and the frequency reached at an eigenvalue.
-
-    The length is that of a wave of the first eigenvalue. Copies are alike, and the first stands for all.
-    """
-    if isinstance(space, Power):
-        return _parts_with_lengths(space.base, start)
-    if isinstance(space, Product):
-        starts = np.cumsum([start, *(factor.n_features for factor in space.factors)]).tolist()
-        pairs = zip(space.factors, starts, strict=False)
-        return [part for factor, first in pairs for part in _parts_with_lengths(factor, first)]
-    if isinstance(space, Torus) and space.lattice is None:
-        return [
-            (f"column {start + i}", side, lambda top, side=side: int(side * np.sqrt(top) / (2 * np.pi) * (1 + 1e-9)))
-            for i, side in enumerate(space.period.tolist())
-        ]
-    end = start + space.n_features
-    name = f"column {start}" if end == start + 1 else f"columns {start} to {end - 1}"
-    length = float(2 * np.pi / np.sqrt(first_eigenvalue(space)))
-    return [(name, length, lambda top: _frequency_reached(space, top))]
-
-
-def _frequency_reached(space: Space, top: float) -> int:
-    """The highest degree up to an eigenvalue; in multiples of the first frequency where functions have no degree."""
-    try:
-        return max(space.degree(V) for V in takewhile(lambda V: V.eigenvalue <= top * (1 + 1e-9), space.eigenspaces()))
-    except ValueError:
-        return int(np.sqrt(top / first_eigenvalue(space)) * (1 + 1e-9))

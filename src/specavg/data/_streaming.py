@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, check_real
 from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._given_data import check_mask, check_weights_mask
@@ -148,6 +148,7 @@ def numbers(values: Any, name: str) -> Array:
     given = np.asarray(values)
     if given.dtype.kind in "mM":
         raise ValueError(f"{name} holds {given.dtype}, not numbers: subtract a time, and divide by a unit of time")
+    check_real(given, name)
     try:
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError):

@@ -20,12 +20,11 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import check_weights_mask, equal_rows, given_table, given_targets
 from specavg.data._questioned_columns import (
     check_columns,
-    question_columns,
     question_order,
     question_periods,
-    question_resolution,
     question_unit,
 )
+from specavg.data._questioned_resolution import question_resolution
 from specavg.data._streaming import Stream, check_total, is_dask, stream_of
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
@@ -160,8 +159,8 @@ class InvariantEstimator(Savable, BaseEstimator):
         """Refuse points off the space, and warn of what look like other units or columns in another order."""
         space = self._space()
         space.check_points(points)  # before copies and rows of weight zero are left out: the others have other numbers
-        if self.space is None or not question_columns(space, points):  # the default torus is known to wrap
-            question_periods(space, points, self.group if isinstance(self.group, Group) else None)
+        group = self.group if isinstance(self.group, Group) else None
+        question_periods(space, points, group, given=self.space is not None)
         if hasattr(self, "feature_names_in_"):
             question_order(space, list(self.feature_names_in_))
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._messages import shown
@@ -82,8 +82,8 @@ def invariance_discrepancy(
     Parameters
     ----------
     predict : callable or fitted model
-        The function f, or a model with `predict`. For an `EquivariantKernelRidge` it is |F(gx) − ρ(g)F(x)|, ρ its
-        representation.
+        The function f, of real or complex values, or a model with `predict`. For an `EquivariantKernelRidge` it is
+        |F(gx) − ρ(g)F(x)|, ρ its representation.
     space : Space
     group : Group
     X : array-like of points
@@ -139,7 +139,7 @@ def invariance_discrepancy(
     return Discrepancy(largest, total / count, count, exhaustive)
 
 
-def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
+def _numbers(function: Callable[[Array], Any], X: Array) -> NDArray[Any]:
     """Its values, one for each point and all finite: the maximum of |NaN − NaN| would be no proof of anything."""
     given = np.asarray(function(X))
     if given.dtype.kind in "OSUT" and any(isinstance(value, str) for value in given.flat):
@@ -147,7 +147,7 @@ def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
             f"predictions are texts such as {str(given.flat[0])!r}, and a discrepancy is a difference of numbers. Of a "
             "classifier give the probabilities: invariance_discrepancy(model.predict_proba, ...)"
         )
-    values = given.astype(np.float64)
+    values = given.astype(np.complex128 if given.dtype.kind == "c" else np.float64)
     if values.shape[:1] != X.shape[:1]:
         raise ValueError(
             f"predictions at {len(X)} points have shape {values.shape}, and there must be one for each point: values "
@@ -183,7 +183,7 @@ def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Iso
     return table.__getitem__
 
 
-def _turned(values: Array, images: Sequence[Array]) -> Array:
+def _turned(values: NDArray[Any], images: Sequence[Array]) -> NDArray[Any]:
     """Values of the same points, once for each element, moved by it."""  # (len(images) · n, p) or (len(images) · n,)
     parts = values.reshape(len(images), -1, len(images[0]))
     return np.einsum("eij,enj->eni", np.stack(images), parts).reshape(values.shape)

@@ -99,7 +99,7 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     cutoff_ : Cutoff
         The cutoff in use.
     D_ : float
-        The theorem's D, or the explicit bound.
+        The theorem's D, or the cutoff that was given: a number of functions, with `max_eigenvalue` an eigenvalue.
     exponent_ : float
         α = 2s/d.
     oracle_calls_ : OracleCalls

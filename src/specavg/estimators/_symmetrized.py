@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from specavg._arrays import Array
+from specavg._arrays import Array, check_real
 from specavg.data._streaming import Stream, is_dask
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._number_of_functions import affordable_basis, rounded
@@ -183,7 +183,9 @@ def _routed(owner: Symmetrized, params: dict[str, Any]) -> dict[str, Any]:
 
 def _expansion(basis: InvariantBasis, rule: Rule, model: Any) -> Array:
     """The coefficients of `model` on the invariant functions."""  # (dim, q)
-    values = np.asarray(model.predict(basis.space.wrapped(rule.points)), dtype=float).reshape(len(rule.points), -1)
+    predicted = np.asarray(model.predict(basis.space.wrapped(rule.points)))
+    check_real(predicted, "estimator.predict(X)")
+    values = predicted.astype(float).reshape(len(rule.points), -1)
     if not rule.random:
         return basis.correlate(rule.points, rule.weights[:, None] * values)
     if len(values) < 2 * basis.dim:

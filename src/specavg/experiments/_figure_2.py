@@ -131,7 +131,8 @@ def _claim_functions(sweep: task.Sweep) -> Claim:
     question = "(not in the paper) Is the empirical mean a good way to find the coefficients?"
     functions = sweep.changes.functions(176)
     if np.isnan(squares):
-        return Claim(question, f"No n of this run determines {functions} functions by least squares.", None)
+        enough = f"it takes {task.SPARE:g} samples for each"
+        return Claim(question, f"No n of this run determines {functions} functions by least squares: {enough}.", None)
     return Claim(
         question,
         f"With the same {functions} functions at n = {sweep.sizes[-1]}, the empirical mean has the error {plain:.2g} "
@@ -203,7 +204,8 @@ def _eta_figure(sweep: task.Sweep) -> Any:
 def _same_functions_figure(sweep: task.Sweep) -> Any:
     """The same invariant functions, three ways to find their coefficients.
 
-    The empirical mean (Algorithm 1), the empirical mean of centred y, and least squares (where n ≥ 1.2 D).
+    The empirical mean (Algorithm 1), the empirical mean of centred y, and least squares (where n is at least 1.2
+    times the number of functions).
     """
     figure, axes = new_figure(width=6.4, height=3.8)
     styles = {"Spec-Avg": "s-", "Spec-Avg, centred": "^--", "least squares": "o-."}

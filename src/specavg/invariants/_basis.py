@@ -52,7 +52,8 @@ def invariant_basis(
         *Invariant* functions counted, as in the paper's experiments.
     solver : {"auto", "closed form", "orbits", "null space", "random elements"}
         "auto" takes the cheapest exact way for each eigenspace; `table` shows which. "random elements" is for
-        comparison: the algorithm of the paper's sequel, which draws elements and may be wrong.
+        comparison: the algorithm of the paper's sequel, which draws r² elements for an eigenspace of r functions, takes
+        minutes for some hundred of them, and may be wrong.
     order : {"eigenvalue", "few coordinates", "degree", "type"} or Order
         Which functions come first: the smoothest; those of few coordinates, copies or factors (`FewCoordinates`);
         those of low total degree; the smoothest, one type at a time (`ByType`). In "few coordinates" and "degree",

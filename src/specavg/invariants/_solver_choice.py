@@ -144,14 +144,13 @@ class Resolver:
         return self._fitting(closed=False)
 
     def solvers(self, eigenspace: Eigenspace) -> Iterator[Solver[Any]]:
-        """The solvers in the order in which they are tried: closed forms, then by the time that they take."""
-        none_suits = True
+        """The solvers in the order in which they are tried: closed forms, then by the time that they take.
+
+        Those that do not suit come last: each of them says why.
+        """
         for closed in (True, False):
-            for solver in self._sorted(eigenspace, closed=closed):
-                none_suits = False
-                yield solver
-        if none_suits:  # each of them says why
-            yield from (*self._closed_forms, *self._others)
+            yield from self._sorted(eigenspace, closed=closed)
+        yield from (s for s in (*self._closed_forms, *self._others) if not s.suits(eigenspace))
 
     def _sorted(self, eigenspace: Eigenspace, *, closed: bool) -> list[Solver[Any]]:
         """The solvers that suit an eigenspace, preferred and fast ones first.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, check_real
 from specavg.molecules._elements import elements_of
 
 # Of the standard deviation of energies that molecules hold: those given differ from them by a constant if by no more
@@ -58,10 +58,9 @@ def listed(values: Any) -> Any:
 
 
 def _real(name: str, values: Any) -> Array:
-    """`values` as numbers; complex ones are refused, whose imaginary parts would be lost."""
+    """`values` as real numbers."""
     given = np.asarray(listed(values))
-    if given.dtype.kind == "c":
-        raise ValueError(f"{name} holds complex numbers, and must be real: give {name}.real if they are")
+    check_real(given, name)
     return np.asarray(given, dtype=np.float64)
 
 

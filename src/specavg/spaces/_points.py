@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg._arrays import Array, with_matrices
+from specavg._arrays import Array, check_real, with_matrices
 from specavg._immutable import Immutable
 
 
@@ -107,7 +107,9 @@ class Points(Immutable, abc.ABC):
 
         Values are never moved: what is returned is what was given, reshaped.
         """
-        points = np.asarray(self.as_table(X), dtype=np.float64)
+        given = np.asarray(self.as_table(X))
+        check_real(given, "X")
+        points = np.asarray(given, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.n_features:
             raise self._wrong_shape(points.shape)
         if not certainly_finite(points):
