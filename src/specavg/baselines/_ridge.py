@@ -98,9 +98,7 @@ class KernelRidgeBase(SpaceRegressor):
             raise ValueError(f"penalty must be 'sum' (K + αI) or 'mean' (K + nαI); got {self.penalty!r}")
         check_numbers(self, "alpha", "max_terms", "n_elements")
         kernel = as_kernel(self.kernel)
-        group = (
-            self.group if isinstance(self.group, Group) else None
-        )  # what is none is refused with the order of arguments
+        group = self.group if isinstance(self.group, Group) else None  # anything else is refused later, with the reason
         points, targets = training_data(self, given_table(kernel.space, group, X), y)
         space = kernel.space_of(points.shape[1])
         points = space.check_points(points)
