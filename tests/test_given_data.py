@@ -87,6 +87,25 @@ def test_a_file_with_too_many_columns_is_refused_with_how_to_take_some(tmp_path)
         sa.InvariantKernelRidge(sa.Torus(2)).fit(str(tmp_path / "data.parquet"), "load")
 
 
+@pytest.mark.parametrize("kind", [sa.InvariantKernelRidge, sa.SpecAvgRegressor, sa.InvariantDensity])
+def test_weights_of_a_file_are_a_column_of_it(kind, tmp_path):
+    rng, path = np.random.default_rng(0), str(tmp_path / "data.parquet")
+    X, y, w = rng.uniform(-1, 1, (200, 2)), rng.normal(size=200), rng.uniform(0.5, 2.0, size=200)
+    target, chunk = ("load", (X, y, w)) if kind is not sa.InvariantDensity else (None, (X, w))
+    frame = pd.DataFrame({"w": w, "a": X[:, 0], "load": y, "b": X[:, 1]})
+    frame.drop(columns=[] if target else ["load"]).to_parquet(path)
+    model = kind(sa.Torus(2), max_invariant_dim=9)
+    found, wanted = (clone(model) for _ in range(2))
+    found.fit(path, target, sample_weight="w")
+    wanted.fit(iter([chunk]))
+    assert list(found.feature_names_in_) == ["a", "b"]
+    np.testing.assert_array_equal(found.coef_, wanted.coef_)
+    with pytest.raises(ValueError, match="has no column 'v'"):
+        model.fit(path, target, sample_weight="v")
+    with pytest.raises(ValueError, match="sample_weight must be the name of its column; got a ndarray"):
+        model.fit(path, target, sample_weight=w)
+
+
 def test_extended_precision_is_rounded():
     X = sa.Torus(2).sample(40, random_state=0)
     y = np.cos(np.pi * X).sum(axis=1)
