@@ -32,8 +32,9 @@ def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None, *, 
     points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
-    if ask and not question_columns(space, points) and not question_radians(space, points):
-        question_unit(space, points)
+    names = column_names(X)
+    if ask and not question_columns(space, points, names) and not question_radians(space, points):
+        question_unit(space, points, names)
     if sample_weight is None:
         return points, targets
     weights = chunk_weights(sample_weight, len(targets))

@@ -18,7 +18,7 @@ from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._given_data import check_mask, check_weights_mask
 from specavg.data._gradient_moments import gradient_moments
-from specavg.data._questioned_columns import check_kinds
+from specavg.data._kinds_of_columns import check_kind, check_kinds
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces._points import certainly_finite
@@ -146,6 +146,7 @@ def _listed(names: list[str]) -> str:
 def numbers(values: Any, name: str) -> Array:
     """`values` as finite float64, or an error that says what `name` holds."""
     given = np.asarray(values)
+    check_kind(name, given.dtype)
     if given.dtype.kind in "mM":
         raise ValueError(f"{name} holds {given.dtype}, not numbers: subtract a time, and divide by a unit of time")
     try:

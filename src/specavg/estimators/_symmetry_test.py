@@ -15,7 +15,7 @@ from specavg._random import some_rows
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
 from specavg.data._dask_collections import DaskStream
 from specavg.data._questioned_columns import question_wrapping
-from specavg.data._streaming import is_dask
+from specavg.data._streaming import column_names, is_dask
 from specavg.estimators._affordable_eigenspaces import (
     FEWEST,
     MAX_FUNCTIONS,
@@ -144,6 +144,7 @@ def symmetry_test(
         raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
     if is_dask(X):
         X, y, sample_weight = DaskStream(X, y, sample_weight, targets=True), None, None
+    names = column_names(X)
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
     points = None if y is None else chunks[0][0]  # as they were given
     with one_thread(math.inf if rows is None else rows):
@@ -186,7 +187,7 @@ def symmetry_test(
             spans, parts, p_values, told = 2 * spans, [whole], 2 * p_values[:1], 2 * told
     seen = whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL
     if not seen and points is not None:
-        question_wrapping(space, points, None)
+        question_wrapping(space, points, None, names)
     p_values = [p if known else math.nan for p, known in zip(p_values, told, strict=True)]
     shares = [part.outside if known else math.nan for part, known in zip((whole, *parts), told, strict=True)]
     return SymmetryTest(
