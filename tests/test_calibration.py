@@ -79,6 +79,32 @@ def test_rows_on_one_orbit_are_observations_of_their_own():
     np.testing.assert_allclose(found.share, np.array([0.05, 0.104]) * 108 / 92)
 
 
+def test_no_more_than_the_noise_of_a_mean_belongs_to_the_function():
+    truncated = np.array([np.inf, 0.15])  # rows of five observations have the noise variance σ²/5
+    found = Calibration.of(np.ones(2), np.full(2, 7.0), truncated, 100, 2, 500.0)
+    np.testing.assert_allclose(found.share, np.array([0.2, 0.15]) * 108 / 92)
+
+
+@pytest.mark.filterwarnings("ignore:the fit explains almost nothing")  # values without a rule between the points
+def test_error_bars_of_repeated_observations_are_those_of_means():
+    rng = np.random.default_rng(0)
+    hour, hours = rng.integers(0, 24, 5_000), np.arange(24.0)
+    rough = np.cos(np.pi * hours / 12) + 3 * (hours == 8) + 2 * (hours == 17)
+    P, at = sa.Sphere(3).sample(40, random_state=1), rng.integers(0, 40, 5_000)
+    V = rng.normal(size=(40, 3))
+    vectors = sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("C2v"), "vector")
+    day = sa.InvariantKernelRidge(sa.Torus(1, period=24))
+    vectors.fit(P[at], V[at] + 0.1 * rng.normal(size=(5_000, 3)))
+    for model, X, truth, k in (
+        (day.fit(hours[hour, None], rough[hour] + 0.1 * rng.normal(size=5_000)), hours[:, None], rough, 5_000 / 24),
+        (vectors, P, V, 5_000 / 40),
+    ):
+        mean, deviation = model.predict(X, return_std=True)
+        assert np.mean(np.abs(mean - truth) <= 1.645 * deviation) > 0.85
+        # Where nothing is smoothed v is σ²/k, and T adds as much: with all 24 hours (n + 8)/(n − 8) is 2.
+        assert 0.9 < deviation.mean() * k**0.5 / 0.1 < 2.5  # 20 where all the noise may belong to the function
+
+
 def test_as_many_functions_as_stand_out_may_be_hidden_below_the_bound():
     surprise, freedom, truncated = np.ones(2), np.array([50.0, 4.0]), np.zeros(2)
     found = Calibration.of(surprise, freedom, truncated, 100, 2, hidden=60.0)

@@ -113,6 +113,31 @@ def test_features_and_densities_per_partition(client):
     np.testing.assert_array_equal(density.score_samples(lazy_X).compute(), density.score_samples(X))
 
 
+def test_features_of_a_frame_have_their_names():
+    lazy, _, frame = frames()
+    features = sa.InvariantFeatures(SPACE, GROUP, max_invariant_dim=12).fit(frame)
+    found = features.transform(lazy)
+    assert list(found.columns) == list(found.compute().columns) == list(features.get_feature_names_out())
+    np.testing.assert_array_equal(found.compute().to_numpy(), features.transform(frame))
+
+
+def test_a_symmetry_is_tested_partition_by_partition():
+    x, y, w = X[:600], Y[:600], np.linspace(0.5, 2.0, 600)
+    lazy = [da.from_array(x, chunks=(250, 2)), *(da.from_array(part, chunks=250) for part in (y, w))]
+    for found, chunk in (
+        (sa.symmetry_test(*lazy[:2], SPACE, GROUP), (x, y)),
+        (sa.symmetry_test(*lazy[:2], SPACE, GROUP, sample_weight=lazy[2]), (x, y, w)),
+    ):
+        whole = sa.symmetry_test([chunk], None, SPACE, GROUP)
+        assert (found.method, found.n_samples) == ("robust", 600)
+        assert found.p_value == pytest.approx(whole.p_value, rel=1e-6)
+        assert found.outside == pytest.approx(whole.outside, abs=1e-9)
+    with pytest.raises(ValueError, match="arrays in memory, or n_permutations=0"):
+        sa.symmetry_test(*lazy[:2], SPACE, GROUP, n_permutations=10)
+    with pytest.raises(ValueError, match="y is a ndarray: give it as Dask too"):
+        sa.symmetry_test(lazy[0], y, SPACE, GROUP)
+
+
 def test_a_density_fitted_on_the_cluster_is_the_local_one(client):
     lazy_X, _ = arrays()
     model = sa.InvariantDensity(SPACE, GROUP, max_invariant_dim=12).fit(lazy_X)

@@ -87,6 +87,25 @@ def test_a_file_with_too_many_columns_is_refused_with_how_to_take_some(tmp_path)
         sa.InvariantKernelRidge(sa.Torus(2)).fit(str(tmp_path / "data.parquet"), "load")
 
 
+@pytest.mark.parametrize("kind", [sa.InvariantKernelRidge, sa.SpecAvgRegressor, sa.InvariantDensity])
+def test_weights_of_a_file_are_a_column_of_it(kind, tmp_path):
+    rng, path = np.random.default_rng(0), str(tmp_path / "data.parquet")
+    X, y, w = rng.uniform(-1, 1, (200, 2)), rng.normal(size=200), rng.uniform(0.5, 2.0, size=200)
+    target, chunk = ("load", (X, y, w)) if kind is not sa.InvariantDensity else (None, (X, w))
+    frame = pd.DataFrame({"w": w, "a": X[:, 0], "load": y, "b": X[:, 1]})
+    frame.drop(columns=[] if target else ["load"]).to_parquet(path)
+    model = kind(sa.Torus(2), max_invariant_dim=9)
+    found, wanted = (clone(model) for _ in range(2))
+    found.fit(path, target, sample_weight="w")
+    wanted.fit(iter([chunk]))
+    assert list(found.feature_names_in_) == ["a", "b"]
+    np.testing.assert_array_equal(found.coef_, wanted.coef_)
+    with pytest.raises(ValueError, match="has no column 'v'"):
+        model.fit(path, target, sample_weight="v")
+    with pytest.raises(ValueError, match="sample_weight must be the name of its column; got a ndarray"):
+        model.fit(path, target, sample_weight=w)
+
+
 def test_extended_precision_is_rounded():
     X = sa.Torus(2).sample(40, random_state=0)
     y = np.cos(np.pi * X).sum(axis=1)
@@ -493,6 +512,49 @@ def test_what_is_no_table_is_refused_with_how_to_have_one(kind):
             model.fit(given, Y_OF_A_FIT)
         with pytest.raises(TypeError, match=complaint):
             clone(model).partial_fit(given, Y_OF_A_FIT)
+
+
+_RECORDS = np.zeros(20, dtype=[("a", float), ("b", float)])
+NO_NUMBERS = {
+    "complex points": (X_OF_A_FIT + 0j, Y_OF_A_FIT, "Complex data not supported: X holds complex128"),
+    "complex targets": (X_OF_A_FIT, Y_OF_A_FIT + 0j, r"y holds complex128.*np.column_stack\(\[y.real, y.imag\]\)"),
+    "records": (_RECORDS, Y_OF_A_FIT, r"X is an array of records with the fields a, b, .*pandas.DataFrame\(X\)"),
+    "records of targets": (X_OF_A_FIT, _RECORDS, "y is an array of records with the fields a, b"),
+    "sparse columns": (
+        pd.DataFrame(X_OF_A_FIT, columns=["a", "b"]).astype(pd.SparseDtype("float")),
+        Y_OF_A_FIT,
+        r"X has sparse columns \(Sparse\[float64, nan\]\).*X.sparse.to_dense\(\)",
+    ),
+    "one name twice": (
+        pd.DataFrame(X_OF_A_FIT, columns=["a", "a"]),
+        Y_OF_A_FIT,
+        r"columns 0, 1 of X have one name, 'a'.*X.to_numpy\(\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_what_are_no_real_numbers_is_refused_in_few_words(kind):
+    X, y, complaint = NO_NUMBERS[kind]
+    group = sa.groups.sign_flips(2)
+    model = sa.InvariantKernelRidge(sa.Torus(2), group, max_dim=9)
+    asked = [partial(model.fit, X, y), partial(sa.symmetry_test, X, y, sa.Torus(2), group)]
+    if kind != "records":  # of which a stream says that they have one column
+        asked.append(lambda: model.fit(iter([(X, y)])))
+    for refuse in asked:
+        with pytest.raises((TypeError, ValueError), match=complaint) as refused:
+            refuse()
+        assert len(str(refused.value)) < 300
+
+
+def test_missing_points_of_a_set_cannot_be_filled_up():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(20, 3))
+    X[4, 2] = np.nan
+    sets = sa.Power(sa.Interval(), 3)
+    with pytest.raises(ValueError, match="Sets of fewer than 3 points cannot be filled up: fit a model for each size"):
+        sa.InvariantKernelRidge(sets, sa.groups.symmetric(3)).fit(X, Y_OF_A_FIT)
+    with pytest.raises(ValueError, match=r"or fill in their values\.$"):
+        sa.InvariantKernelRidge(sa.Torus(3)).fit(X, Y_OF_A_FIT)
 
 
 def test_the_name_of_a_column_is_for_files_only():

@@ -31,6 +31,15 @@ def test_places_come_back(degrees):
     np.testing.assert_allclose(lonlat_from_directions(3 * X, degrees=degrees), places, atol=1e-11)
 
 
+def test_longitudes_and_latitudes_are_taken_one_by_one():
+    places = np.random.default_rng(0).uniform(-80, 80, size=(20, 2))
+    for function in (directions_from_lonlat, east_and_north):
+        np.testing.assert_array_equal(function(*places.T), function(places))
+    for latitude in (places[1:, 1], places, 30.0):
+        with pytest.raises(ValueError, match=r"have shape \(n,\); got \(20,\) and"):
+            directions_from_lonlat(places[:, 0], latitude)
+
+
 def test_east_is_to_the_right_of_north():
     X = directions_from_lonlat([[0, 0], [1, 0], [0, 1]])
     assert np.linalg.det([X[0], X[1] - X[0], X[2] - X[0]]) > 0  # up, east, north

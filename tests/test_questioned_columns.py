@@ -504,3 +504,25 @@ def test_standardised_angles_are_questioned_without_a_target(freedom):
         warnings.simplefilter("error")
         for right in (X, X - X.mean(axis=0), 1.001 * Z, Z[:20]):
             sa.InvariantFeatures(space).fit(right)
+
+
+@pytest.mark.parametrize(
+    "columns, period, said",
+    [
+        ((1.0, 360.0), 2 * np.pi, r"column 'wind' of X spans \d+ periods"),
+        ((0.05, 0.1), 360.0, "column 'wind' goes from"),
+        ((24.0, 360.0), (360.0, 24.0), "column 'wind' spans 3.*the period of column 'hour'"),
+        ((1.0, 9.0), 3.0, "column 'wind' of X spans 3 periods"),
+    ],
+)
+def test_questions_name_columns_as_the_table_does(columns, period, said):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 2)) * columns
+    X[:2] = np.diag(columns)  # both ends of each
+    X[2:4] = 0
+    frame, y = pd.DataFrame(X, columns=["hour", "wind"]), rng.normal(size=200)
+    model = sa.InvariantKernelRidge(sa.Torus(2, period=period), max_dim=9, alpha=1.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(frame, y)
+    assert re.search(said, " ".join(str(warning.message) for warning in caught))

@@ -113,6 +113,18 @@ def _scan(step, phase):
     return X, np.cos(np.radians(3 * (X[:, 0] - phase)))
 
 
+def test_columns_that_are_exchanged_and_were_scaled_one_by_one_are_named_as_a_reason():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2)) * [1, 5]
+    y = np.exp(X[:, 0]) + np.exp(X[:, 1])
+    said = "the scales of columns that it exchanges"
+    with pytest.warns(UserWarning, match=said):
+        sa.InvariantKernelRidge(sa.Power(sa.Interval(), 2), groups.symmetric(2)).fit(X / [1, 5], y)
+    P = sa.Sphere(3).sample(200, random_state=0)
+    with pytest.warns(UserWarning, match="do not seem to have the symmetry") as caught:
+        sa.InvariantKernelRidge(sa.Sphere(3), groups.point_group("Oh")).fit(P, np.exp(P[:, 0]))
+    assert not any(said in str(warning.message) for warning in caught)  # unit vectors have one scale
+
+
 def test_a_wrong_group_is_doubted_on_a_grid_that_it_maps_to_itself():
     # Every orbit is predicted well by the others; what its rows differ by tells that the mirror lies elsewhere.
     space = sa.Torus(1, period=360)

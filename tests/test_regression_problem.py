@@ -1,12 +1,15 @@
 """Scores of penalties: the evidence against the density of a Gaussian."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
 import specavg as sa
 from specavg.regression._feature_path import FeatureProblem
-from specavg.regression._regression_problem import EVIDENCE_ROWS, evidence, evidence_sums
+from specavg.regression._leave_one_out import LeaveOneOut
+from specavg.regression._regression_problem import EVIDENCE_ROWS, Scores, evidence, evidence_sums
 
 
 @pytest.mark.parametrize("D", [5, 40])
@@ -40,3 +43,24 @@ def test_few_noisy_rows_do_not_deceive_the_choice(seed):
     f, g = (np.cos(np.pi * points).sum(axis=1) for points in (X, Z))
     model = sa.InvariantKernelRidge(space, group).fit(X, f + 2 * rng.normal(size=30))
     assert np.sqrt(np.mean((model.predict(Z) - g) ** 2)) < 0.9 * 3**0.5
+
+
+def test_a_score_that_is_no_number_is_never_chosen(monkeypatch):
+    space, score = sa.Torus(2), LeaveOneOut.scores
+    X = space.sample(60, random_state=0)
+    y = np.cos(np.pi * X).sum(axis=1)
+
+    def but_some(left_out, alphas):
+        found = score(left_out, alphas)
+        unknown = np.full(len(alphas), np.nan)
+        return replace(found, error=np.where(alphas > limit * left_out.top, unknown, found.error))
+
+    monkeypatch.setattr(LeaveOneOut, "scores", but_some)
+    limit = 1e-3
+    model = sa.InvariantKernelRidge(space, max_invariant_dim=20).fit(X, y)
+    assert np.isfinite([model.alpha_, model.loo_error_]).all()
+    assert np.abs(model.predict(X) - y).max() < 1e-6
+    limit = 0.0
+    with pytest.raises(ValueError, match=r"none of .* spectra has a penalty with a finite score"):
+        sa.InvariantKernelRidge(space, max_invariant_dim=20).fit(X, y)
+    assert Scores(np.array([np.nan, 1.0]), np.array([0.0, 0.0])).joint.argmin() == 1

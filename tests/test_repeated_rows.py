@@ -69,6 +69,34 @@ def test_hours_that_were_observed_many_times_have_their_mean(rows, noise):
     assert model.noise_variance_ == pytest.approx(noise**2, rel=0.15)
 
 
+@pytest.mark.parametrize("constant", [5.0, 0.1, -7.3e12, 1e-200, 1e200])
+@pytest.mark.parametrize(
+    "given", [{}, {"alpha": 1.0}, {"max_invariant_dim": 5}, {"spectrum": "heat", "max_eigenvalue": 2}]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_that_was_observed_many_times_is_that_constant(constant, given, weighted):
+    rng = np.random.default_rng(0)
+    hour, y = rng.integers(0, 24, 500), np.full(500, constant)
+    weights = rng.uniform(0.5, 2.0, size=500) if weighted else None
+    model = sa.InvariantKernelRidge(sa.Torus(1, period=24), **given).fit(_HOURS[hour], y, sample_weight=weights)
+    values, deviations = model.predict(_HOURS, return_std=True)
+    assert values == pytest.approx(np.full(24, constant), rel=1e-15, abs=0)
+    assert (deviations == 0).all()
+    assert model.loo_error_ == model.noise_variance_ == 0
+
+
+def test_a_constant_beside_other_outputs_leaves_them_as_they_are():
+    rng = np.random.default_rng(0)
+    hour = rng.integers(0, 24, 500)
+    t = np.cos(np.pi * hour / 12) + 0.1 * rng.normal(size=500)
+    alone, beside = (
+        sa.InvariantKernelRidge(sa.Torus(1, period=24)).fit(_HOURS[hour], np.stack(outputs, axis=1)).predict(_HOURS)
+        for outputs in ((t, t**2), (t, np.full(500, 0.1), t**2))
+    )
+    assert beside[:, [0, 2]] == pytest.approx(alone, abs=1e-13)
+    assert beside[:, 1] == pytest.approx(np.full(24, 0.1), rel=1e-14)
+
+
 def test_a_smooth_function_is_smoothed_below_the_errors_of_means():
     rng = np.random.default_rng(0)
     hour, truth = rng.integers(0, 24, 5_000), np.exp(np.cos(np.pi * _HOURS[:, 0] / 12))

@@ -33,7 +33,7 @@ def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None, *, 
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
     if ask:
-        question_units(space, points)
+        question_units(space, points, names=column_names(X))
     if sample_weight is None:
         return points, targets
     weights = chunk_weights(sample_weight, len(targets))

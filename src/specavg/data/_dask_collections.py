@@ -54,6 +54,10 @@ class DaskStream(Stream):
         for i, parts in enumerate(self._blocks):
             yield f"partition {i}", _dask().compute(*parts)
 
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Chunks (X, y, sample_weight), brought here anew each time."""
+        return (chunk[:3] for _, chunk in self.placed_chunks())
+
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         dask = _dask()
         # A literal of the graph, not scattered data: if the worker that holds it dies, it is sent again.
@@ -127,8 +131,9 @@ def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...])
     dask = _dask()
     shared = dask.delayed(model, pure=False, traverse=False)
     many = not sum(X.chunks[0] if hasattr(X, "chunks") else [np.nan]) <= FEW_ROWS  # an unknown number counts as many
+    names = _names(model, method, outputs)
     parts = [
-        dask.delayed(_partition_apply, pure=False)(shared, method, i, part, outputs, many)
+        dask.delayed(_partition_apply, pure=False)(shared, method, i, part, outputs, names, many)
         for i, part in enumerate(_delayed(X, None))
     ]
     if hasattr(X, "chunks"):
@@ -142,11 +147,18 @@ def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...])
     import dask.dataframe as dd
     import pandas as pd
 
-    meta: Any = _labelled(np.empty((0, *outputs)), X._meta.index, pd, method)
+    meta: Any = _labelled(np.empty((0, *outputs)), X._meta.index, pd, names)
     return dd.from_delayed(parts, meta=meta, divisions=X.divisions, verify_meta=False)
 
 
-def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...], many: bool) -> Any:
+def _names(model: Any, method: str, outputs: tuple[int, ...]) -> Any:
+    """The name of a series, or those of the columns of a dataframe."""
+    if method == "transform":
+        return model.get_feature_names_out()
+    return [f"{method}_{j}" for j in range(outputs[0])] if outputs else method
+
+
+def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...], names: Any, many: bool) -> Any:
     with rows_of_a_larger_table() if many else nullcontext():
         values = with_place(f"partition {i}", getattr(model, method), X) if len(X) else np.empty((0, *outputs))
     index = getattr(X, "index", None)
@@ -154,10 +166,10 @@ def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int
         return values
     import pandas as pd
 
-    return _labelled(values, index, pd, method)
+    return _labelled(values, index, pd, names)
 
 
-def _labelled(values: Any, index: Any, pd: Any, method: str) -> Any:
+def _labelled(values: Any, index: Any, pd: Any, names: Any) -> Any:
     if values.ndim == 1:
-        return pd.Series(values, index=index[: len(values)], name=method)
-    return pd.DataFrame(values, index=index[: len(values)], columns=[f"{method}_{j}" for j in range(values.shape[1])])
+        return pd.Series(values, index=index[: len(values)], name=names)
+    return pd.DataFrame(values, index=index[: len(values)], columns=names)

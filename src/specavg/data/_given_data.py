@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array, with_matrices
 from specavg._random import OWN_SEED
-from specavg.data._questioned_columns import (
+from specavg.data._kinds_of_columns import (
     TO_NUMBERS,
-    check_columns,
+    check_kind,
     check_kinds,
-    column_kinds,
+    column_name,
     is_kind_of_time,
     is_time,
     names_of_columns,
 )
+from specavg.data._questioned_columns import check_columns
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants._acting_group import not_a_space
-from specavg.spaces import Space
+from specavg.spaces import Power, Space
 from specavg.spaces._points import certainly_finite
 
 
@@ -55,7 +56,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
                 f"first axis, shape (n, {', '.join(map(str, shape))}): give X[None]"
             )
         check_columns(space, group, int(shape[1]))
-    _check_numbers(table)
+    _check_numbers(space, table)
     return table
 
 
@@ -111,11 +112,11 @@ def check_weights_mask(sample_weight: Any) -> None:
     check_mask(sample_weight, "sample_weight", "A row of weight zero is left out: sample_weight.filled(0)")
 
 
-def _check_numbers(X: Any) -> None:
+def _check_numbers(space: Space | None, X: Any) -> None:
     """Refuse texts among numbers, NaN and infinity, with their column and row."""
     names = names_of_columns(X)
     known = names is not None or isinstance(X, np.ndarray | list | tuple)
-    if not known or not len(X) or any(getattr(kind, "kind", "") == "c" for kind in column_kinds(X)):
+    if not known or not len(X):
         return
     try:
         values = np.asarray(X, dtype=np.float64)
@@ -126,16 +127,16 @@ def _check_numbers(X: Any) -> None:
     rows, columns = np.nonzero(~np.isfinite(values))
     if len(rows):
         row, column = int(rows[0]), int(columns[0])
-        what = "NaN" if np.isnan(values[row, column]) else "infinity"
+        what, padded = "NaN" if np.isnan(values[row, column]) else "infinity", ""
+        if isinstance(space, Power):
+            padded = (
+                f" Sets of fewer than {space.copies} points cannot be filled up: fit a model for each size of sets."
+            )
         raise ValueError(
-            f"X contains {what} in {_column(names, column)}, row {row} (rows count from 0); {len(np.unique(rows))} of "
-            f"{len(values)} rows have NaN or infinity. Leave these rows out, of X and of y, or fill in their values."
+            f"X contains {what} in {column_name(names, column)}, row {row} (rows count from 0); "
+            f"{len(np.unique(rows))} of {len(values)} rows have NaN or infinity. Leave these rows out, of X and of y, "
+            f"or fill in their values.{padded}"
         )
-
-
-def _column(names: Any, j: int) -> str:
-    """A column as a user knows it: by its name where it has one."""
-    return f"column {j}" if names is None else f"column {names[j]!r}"
 
 
 def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
@@ -147,13 +148,13 @@ def _numbers_of_objects(values: NDArray[np.object_], names: Any) -> Array:
         for value in values[:, j]:
             if isinstance(value, str) and not is_number(value):
                 raise ValueError(
-                    f"{_column(names, j)} of X holds texts such as {value!r}, and points need numbers: put numbers in "
-                    "their place (angles for directions of the compass), or leave the column out"
+                    f"{column_name(names, j)} of X holds texts such as {value!r}, and points need numbers: put "
+                    "numbers in their place (angles for directions of the compass), or leave the column out"
                 )
             if is_time(value):
                 raise ValueError(
-                    f"{_column(names, j)} of X holds dates or durations such as {value!r}, and points need numbers: "
-                    f"convert them, {TO_NUMBERS}"
+                    f"{column_name(names, j)} of X holds dates or durations such as {value!r}, and points need "
+                    f"numbers: convert them, {TO_NUMBERS}"
                 )
     return _none_as_nan(values)
 
@@ -190,6 +191,7 @@ def given_targets(y: Any) -> Any:
         raise TypeError("y is a sparse array, and a regressor needs all of its numbers: y.toarray()")
     kind = getattr(y, "dtype", None)
     values = np.asarray(y)
+    check_kind("y", values.dtype)
     some = values.ravel()[:1000].tolist() if values.dtype.kind in "OUST" else []
     if is_kind_of_time(kind) or is_kind_of_time(values.dtype) or any(map(is_time, some)):
         raise ValueError(

@@ -5,7 +5,6 @@ What cannot be right is refused. What is hardly right is warned of, at the line 
 
 from __future__ import annotations
 
-import datetime
 import inspect
 import re
 import warnings
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg.data._kinds_of_columns import column_name
 from specavg.groups import Group
 from specavg.invariants._acting_group import check_group
 from specavg.spaces import Power, Product, Rotations, Space, Sphere, Torus, default_space
@@ -37,58 +37,6 @@ _UNIT_LENGTH = 1e-6  # how far from 1 the lengths of unit vectors are: single pr
 _STANDARDISED = 1e-6  # of means and standard deviations: a scaler leaves 1e-15, and single precision 1e-7
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
-
-
-# How NumPy, pandas, Polars and Arrow name their kinds of dates, times of the day and durations.
-_TIMES = re.compile(r"date|time|duration|period", re.IGNORECASE)
-TO_NUMBERS = "to a number of periods, days or seconds"
-
-
-def is_kind_of_time(kind: Any) -> bool:
-    """Whether values of this kind are dates, times or durations, of whatever library."""
-    return kind is not None and _TIMES.match(str(kind)) is not None
-
-
-def is_time(value: Any) -> bool:
-    """Whether one value is a date, a time or a duration."""
-    times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-    return isinstance(value, times) or type(value).__name__ == "Period"  # of pandas
-
-
-def names_of_columns(X: Any) -> Any:
-    """The names of the columns of a table as it has them; None where it has none."""
-    return X.schema.names if _is_arrow(X) else getattr(X, "columns", None)
-
-
-def _is_arrow(X: Any) -> bool:
-    """Whether this is a table of Arrow, whose columns are values; it is not imported to find out."""
-    return type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "schema")
-
-
-def column_kinds(X: Any) -> list[Any]:
-    """The kinds of numbers in a table: of each column of a frame, of the first row of a list."""
-    if hasattr(X, "dtypes"):
-        return list(np.ravel(X.dtypes))
-    if _is_arrow(X):
-        return list(X.schema.types)
-    return [np.asarray(X[0]).dtype if isinstance(X, list | tuple) and len(X) else getattr(X, "dtype", None)]
-
-
-def check_kinds(X: Any) -> None:
-    """Refuse columns of texts, dates and durations, which would be read as numbers, and of whole matrices."""
-    names = names_of_columns(X)
-    for j, kind in enumerate(column_kinds(X)):
-        time = is_kind_of_time(kind)
-        if time or (isinstance(kind, np.dtype) and kind.kind in "UST"):
-            what, how = ("dates or durations", TO_NUMBERS) if time else ("texts", "X.astype(float)")
-            where = "" if names is None else f" in column {names[j]!r}"
-            raise ValueError(f"X holds {what} ({kind}){where}, and points need numbers: convert them, {how}")
-        if isinstance(kind, np.dtype) and kind.kind == "O" and hasattr(X, "iloc") and len(X):
-            first = X.iloc[0] if names is None else X.iloc[0, j]
-            if isinstance(first, np.ndarray | list | tuple):
-                column = "X" if names is None else f"X[{names[j]!r}]"
-                what = "matrices" if np.ndim(first) == 2 else "arrays"
-                raise ValueError(f"{column} is a column of {what}, {np.shape(first)} each: pass np.stack({column})")
 
 
 def check_columns(
@@ -137,7 +85,7 @@ def users_line() -> int:
     return level
 
 
-def question_unit(space: Space, points: Array) -> bool:
+def question_unit(space: Space, points: Array, names: Any = None) -> bool:
     """Warn where a column spans many periods of its torus: it is probably in another unit. Whether it did."""
     if not len(points):
         return False
@@ -153,7 +101,7 @@ def question_unit(space: Space, points: Array) -> bool:
         advice = "Give the space the period of the data (for instance period=360 for degrees)"
     advice = _fractions(space, column) or advice
     warnings.warn(
-        f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
+        f"{column_name(names, column)} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
         f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. Values that "
         f"differ by a period are the same point. {advice}.",
         stacklevel=users_line(),
@@ -194,13 +142,14 @@ def question_radians(space: Space, points: Array) -> bool:
     return True
 
 
-def question_units(space: Space, points: Array, *, given: bool = True) -> bool:
+def question_units(space: Space, points: Array, *, given: bool = True, names: Any = None) -> bool:
     """Warn where points are hardly those of the space, in these units and this order of columns. Whether it did.
 
-    `given` says whether a user gave the space: otherwise it is the default torus, which is known to wrap.
+    `given` says whether a user gave the space: otherwise it is the default torus, which is known to wrap. `names` are
+    those of the columns.
     """
-    asked = question_columns(space, points) if given else _question_directions(space, points)
-    return asked or question_radians(space, points) or question_unit(space, points)
+    asked = question_columns(space, points, names) if given else _question_directions(space, points)
+    return asked or question_radians(space, points) or question_unit(space, points, names)
 
 
 def _question_directions(torus: Space, points: Array) -> bool:
@@ -216,21 +165,24 @@ def _question_directions(torus: Space, points: Array) -> bool:
     return True
 
 
-def question_periods(space: Space, points: Array, group: Group | None = None, *, given: bool = True) -> None:
+def question_periods(
+    space: Space, points: Array, group: Group | None = None, *, given: bool = True, names: Any = None
+) -> None:
     """`question_units`, and where columns span a small part of their periods, or fill half of them: units are others.
 
     For models that know what `group` makes of the points.
     """
-    if question_units(space, points, given=given) or len(points) < ROWS_TO_JUDGE:
+    if question_units(space, points, given=given, names=names) or len(points) < ROWS_TO_JUDGE:
         return
     spans = _spans(space, points)
     column = int(spans.argmax())
     span, side = spans[column], space.column_periods[column]
     if 0 < span < _SMALL_PART and np.isfinite(space.column_periods).all():
         warnings.warn(
-            f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
-            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "
-            "points are meant to fill the space, give it the period of the data (for instance 2π for radians).",
+            f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: "
+            f"{column_name(names, column)} goes from {points[:, column].min():.4g} to {points[:, column].max():.4g}, "
+            f"and the period is {side:.4g}. If the points are meant to fill the space, give it the period of the data "
+            "(for instance 2π for radians).",
             stacklevel=users_line(),
         )
     elif (space.column_periods == 2).all() and _fill_half(points) and not _has_mirrors(space, group):
@@ -241,15 +193,15 @@ def question_periods(space: Space, points: Array, group: Group | None = None, *,
         )
 
 
-def question_columns(space: Space, points: Array) -> bool:
+def question_columns(space: Space, points: Array, names: Any = None) -> bool:
     """Warn where columns are probably in another order than their periods, or were standardised. Whether it did."""
-    said = _moved_columns(space, points) if len(points) >= ROWS_TO_JUDGE else ""
+    said = _moved_columns(space, points, names) if len(points) >= ROWS_TO_JUDGE else ""
     if said:
         warnings.warn(said, stacklevel=users_line())
     return bool(said)
 
 
-def question_wrapping(space: Space, points: Array, error: float | None) -> None:
+def question_wrapping(space: Space, points: Array, error: float | None, names: Any = None) -> None:
     """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same.
 
     `error` is the leave-one-out error in standard deviations of y; None where a test sees no function at all.
@@ -268,8 +220,8 @@ def question_wrapping(space: Space, points: Array, error: float | None) -> None:
     advice = "Give the space the period of the data. If these are not angles, rescale the column to less than a period"
     advice = _fractions(space, column) or f"{advice}, or use sa.Interval; do not standardise angles"
     warnings.warn(
-        f"{poor}, and column {column} of X spans {spans[column]:.3g} periods of {space!r}: values that differ by a "
-        f"period are the same point. {advice}.",
+        f"{poor}, and {column_name(names, column)} of X spans {spans[column]:.3g} periods of {space!r}: values that "
+        f"differ by a period are the same point. {advice}.",
         stacklevel=users_line(),
     )
 
@@ -279,7 +231,7 @@ def _spans(space: Space, points: Array) -> Array:
     return np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / space.column_periods
 
 
-def _moved_columns(space: Space, points: Array) -> str:
+def _moved_columns(space: Space, points: Array, names: Any = None) -> str:
     """What to say of columns that were exchanged, or standardised; empty where they were not."""
     periodic = np.flatnonzero(np.isfinite(space.column_periods))
     if not len(periodic):
@@ -289,16 +241,16 @@ def _moved_columns(space: Space, points: Array) -> str:
     if exchanged is not None:
         column, other = (int(periodic[i]) for i in exchanged)
         return (
-            f"the columns of X look exchanged: column {column} spans {np.ptp(points[:, column]):.4g}, the period of "
-            f"column {other} of {space!r}, and its own period is {space.column_periods[column]:.4g}. Give periods and "
-            "columns in one order."
+            f"the columns of X look exchanged: {column_name(names, column)} spans {np.ptp(points[:, column]):.4g}, the "
+            f"period of {column_name(names, other)} of {space!r}, and its own period is "
+            f"{space.column_periods[column]:.4g}. Give periods and columns in one order."
         )
     if _are_standardised(points[:, periodic]):
         column = int(spans.argmax())
         return (
-            f"column {column} of X spans {spans[column]:.3g} periods of {space!r}, and all have the mean 0 and the "
-            "standard deviation 1. A period of the space is no period of columns that were rescaled: give them as they "
-            "were, without a scaler; do not standardise angles."
+            f"{column_name(names, column)} of X spans {spans[column]:.3g} periods of {space!r}, and all have the mean "
+            "0 and the standard deviation 1. A period of the space is no period of columns that were rescaled: give "
+            "them as they were, without a scaler; do not standardise angles."
         )
     return ""
 

@@ -13,6 +13,7 @@ from specavg._config import human_size
 from specavg._random import OWN_SEED
 from specavg.data._questioned_columns import ROWS_TO_JUDGE, UNEXPLAINED, users_line
 from specavg.groups import Group, Representation
+from specavg.groups._signed_columns import on_columns
 from specavg.invariants import InvariantBasis
 from specavg.invariants._basis_table import BasisTable
 from specavg.invariants._output_on_space import output_representation
@@ -157,12 +158,18 @@ def _without_seam(space: Space, X: Array) -> Array:
 
 
 def question_group(
-    group: Group, error: float, without: float, columns: int, output: str | Representation | None = None
+    space: Space,
+    group: Group,
+    error: float,
+    without: float,
+    columns: int,
+    output: str | Representation | None = None,
 ) -> None:
     """Warn that a fit without the group is far better.
 
     Parameters
     ----------
+    space : Space
     group : Group
     error, without : float
         Leave-one-out errors with and without it, in standard deviations of the targets.
@@ -175,10 +182,15 @@ def question_group(
     advice = f"; sa.discover_symmetry(X, {y}, space, group) finds the part that they have"
     if output is not None:
         advice = f"; or y {_does_not_move(group, output)}"
+    moved = [on_columns(g) for g in group.generators]
+    exchanged = any(g is not None and g.image != tuple(range(g.size)) for g in moved)
+    scales = ""
+    if exchanged and space.dim == space.n_features:  # columns of other spaces, as of unit vectors, have one scale
+        scales = ", the scales of columns that it exchanges (a scaler of each column by itself breaks the symmetry)"
     warnings.warn(
         f"the leave-one-out error is {error:.3g} standard deviations of y, and {without:.2g} without the group: the "
-        f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
-        f"of the points and the order of their columns{advice}.",
+        f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting{scales}, the "
+        f"convention of the points and the order of their columns{advice}.",
         stacklevel=users_line(),
     )
 

@@ -18,7 +18,7 @@ from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._given_data import check_mask, check_weights_mask
 from specavg.data._gradient_moments import gradient_moments
-from specavg.data._questioned_columns import check_kinds
+from specavg.data._kinds_of_columns import check_kind, check_kinds
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces._points import certainly_finite
@@ -146,6 +146,7 @@ def _listed(names: list[str]) -> str:
 def numbers(values: Any, name: str) -> Array:
     """`values` as finite float64, or an error that says what `name` holds."""
     given = np.asarray(values)
+    check_kind(name, given.dtype)
     if given.dtype.kind in "mM":
         raise ValueError(f"{name} holds {given.dtype}, not numbers: subtract a time, and divide by a unit of time")
     check_real(given, name)
@@ -209,9 +210,7 @@ def stream_of(
         return DaskStream(X, y, sample_weight, gradient, targets=targets)
     if isinstance(X, str | os.PathLike):
         _require_parquet(os.fspath(X), y, targets)
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported with a Parquet file: stream (X, y, weights) chunks")
-        return ParquetStream(os.fspath(X), y, gradient, targets=targets)
+        return ParquetStream(os.fspath(X), y, sample_weight, gradient, targets=targets)
     if isinstance(X, Iterator):
         if y is not None or sample_weight is not None or gradient is not None:
             raise ValueError(
@@ -279,14 +278,14 @@ class ChunkStream(Stream):
 
 @final
 class ParquetStream(Stream):
-    """A Parquet file, read in batches; `target` names the column or columns of y, `gradient` those of gradients."""
+    """A Parquet file, read in batches; y, the weights and the gradients are given as the names of their columns."""
 
     selection = (
-        "All columns but the target are coordinates. To take some of them, write a file of these and of the target, "
-        "give chunks (X, y), or let `specavg fit --features` select"
+        "All columns but those that y, sample_weight and gradient name are coordinates. To take some of them, "
+        "write a file of these and of y, give chunks (X, y), or let `specavg fit --features` select"
     )
 
-    def __init__(self, path: str, target: Any, gradient: Any = None, *, targets: bool) -> None:
+    def __init__(self, path: str, target: Any, weight: Any = None, gradient: Any = None, *, targets: bool) -> None:
         try:
             import pyarrow.parquet as parquet
         except ImportError:
@@ -302,15 +301,20 @@ class ParquetStream(Stream):
         slopes: Any = [] if gradient is None else gradient
         if not isinstance(slopes, list) or not all(isinstance(name, str) for name in slopes):
             raise ValueError(f"with a Parquet file gradient must be the list of its columns; got {gradient!r}")
+        if weight is not None and not isinstance(weight, str):
+            raise ValueError(
+                f"with a Parquet file sample_weight must be the name of its column; got a {type(weight).__name__}"
+            )
+        weights = [] if weight is None else [weight]
         with parquet.ParquetFile(path) as file:
             columns = [str(name) for name in file.schema_arrow.names if not str(name).startswith("__index_level")]
             self.rows = int(file.metadata.num_rows)
-        missing = [name for name in [*names, *slopes] if name not in columns]
+        missing = [name for name in [*names, *weights, *slopes] if name not in columns]
         if missing:
             raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(columns[:20])}")
         self._open: Callable[[], Any] = partial(parquet.ParquetFile, path)
-        self._targets, self._slopes = names, slopes
-        self.feature_names = [name for name in columns if name not in {*names, *slopes}]
+        self._others = (names, weights, slopes)
+        self.feature_names = [name for name in columns if name not in {*names, *weights, *slopes}]
         self.n_features = len(self.feature_names)
         self.outputs = () if not targets or isinstance(target, str) else (len(names),)
         self._batch = max(1, min(_BATCH_ROWS, int(_settings().memory_limit / (64 * (1 + len(columns))))))
@@ -318,9 +322,9 @@ class ParquetStream(Stream):
     def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         start, features = 0, self.feature_names or []
         with self._open() as file:
-            for batch in file.iter_batches(self._batch, columns=[*features, *self._targets, *self._slopes]):
-                y, G = (_columns(batch, names) if names else None for names in (self._targets, self._slopes))
-                yield f"rows {start} to {start + batch.num_rows - 1}", (_columns(batch, features), y, None, G)
+            for batch in file.iter_batches(self._batch, columns=[*features, *chain(*self._others)]):
+                others = (_columns(batch, names) if names else None for names in self._others)
+                yield f"rows {start} to {start + batch.num_rows - 1}", (_columns(batch, features), *others)
                 start += batch.num_rows
 
 

@@ -55,7 +55,7 @@ class Samples:
         if is_dask(X):
             stream = DaskStream(X, y, weights, targets=True)
             given = (X, y, weights)
-            return cls(space, stream.rows, given, partial(_partitions, space, stream))
+            return cls(space, stream.rows, given, partial(checked_chunks, space, stream))
         if y is not None:
             checked = checked_samples(space, X, y, weights)
             pieces = range(0, max(len(checked[1]), 1), _PIECE)
@@ -97,7 +97,3 @@ class Samples:
             return Information.of(columns, first, again)
         values = [(columns(X), *others) for X, *others in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)
-
-
-def _partitions(space: Space, stream: DaskStream) -> Iterator[tuple[Array, ...]]:
-    return checked_chunks(space, (chunk[:3] for _, chunk in stream.placed_chunks()))

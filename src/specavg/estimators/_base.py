@@ -144,7 +144,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         if reset:
             self._question(points)
         elif space is not None:  # the default torus is known to wrap
-            question_unit(space, points)
+            question_unit(space, points, getattr(self, "feature_names_in_", None))
         return points
 
     def _points_and_targets(self, X: Any, y: Any, *, multi_output: bool = True) -> tuple[Array, Array]:
@@ -159,10 +159,11 @@ class InvariantEstimator(Savable, BaseEstimator):
         """Refuse points off the space, and warn of what look like other units or columns in another order."""
         space = self._space()
         space.check_points(points)  # before copies and rows of weight zero are left out: the others have other numbers
+        names = getattr(self, "feature_names_in_", None)
         group = self.group if isinstance(self.group, Group) else None
-        question_periods(space, points, group, given=self.space is not None)
-        if hasattr(self, "feature_names_in_"):
-            question_order(space, list(self.feature_names_in_))
+        question_periods(space, points, group, given=self.space is not None, names=names)
+        if names is not None:
+            question_order(space, list(names))
 
     def _table(self, X: Any) -> Any:
         return given_table(self.space, self.group, X)

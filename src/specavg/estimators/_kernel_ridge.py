@@ -169,9 +169,9 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
             Data that do not fit in memory come as an iterator of (X, y), (X, y, sample_weight) or (X, y,
-            sample_weight, gradient) chunks, the path of a Parquet file (then `y` names its target column, `gradient`
-            lists the columns of gradients), or a Dask array or dataframe. The choice is then made by generalised
-            cross-validation from moments.
+            sample_weight, gradient) chunks, the path of a Parquet file (then `y` and `sample_weight` name
+            columns, and `gradient` lists those of gradients), or a Dask array or dataframe. The choice is then made by
+            generalised cross-validation from moments.
         y : array-like of shape (n,) or (n, n_outputs), or None with an iterator
         sample_weight : array-like of shape (n,), optional
         gradient : array-like of shape (n, n_features) or (n, *space.shape), optional

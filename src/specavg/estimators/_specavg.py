@@ -154,7 +154,7 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
             Data that do not fit in memory come as an iterator of (X, y) or (X, y, sample_weight) chunks, the path of
-            a Parquet file (then `y` names its target column), or a Dask array or dataframe.
+            a Parquet file (then `y` and `sample_weight` name columns), or a Dask array or dataframe.
         y : array-like of shape (n,) or (n, n_outputs), or None with an iterator
         sample_weight : array-like of shape (n,), optional
 

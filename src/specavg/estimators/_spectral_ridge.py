@@ -227,7 +227,7 @@ class SpectralRidge(PiecewiseEstimator):
         if not self.loo_error_ > POOR or look_like_radians(self._space(), points):  # of which the fit has warned
             return
         if self.space is not None:  # the default torus is known to wrap
-            question_wrapping(self.space, points, self.loo_error_)
+            question_wrapping(self.space, points, self.loo_error_, getattr(self, "feature_names_in_", None))
         without = self._error_without_group(points, targets, gradient)
         # Where targets on one orbit agree, the data do have the symmetry: too few orbits are to blame.
         agree = shared is not None and shared.disagreement <= _AGREEMENT * max(without, _ROUNDING)
@@ -237,7 +237,7 @@ class SpectralRidge(PiecewiseEstimator):
             group_fails = tells_of_group(self._space(), self._group(), points, at_one_point=at_one_point)
         if group_fails:
             columns = targets.size // len(targets)
-            question_group(self._group(), self.loo_error_, without, columns, self._output())
+            question_group(self._space(), self._group(), self.loo_error_, without, columns, self._output())
         elif self.solver_ != "mean":  # of which the fit has warned
             if shared is not None and shared.orbits < _FEW_ORBITS:
                 question_orbits(shared.rows, shared.orbits, self._group(), self.loo_error_)

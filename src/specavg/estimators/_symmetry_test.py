@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import Array
 from specavg._random import some_rows
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
+from specavg.data._dask_collections import DaskStream
 from specavg.data._questioned_columns import question_wrapping
+from specavg.data._streaming import column_names, is_dask
 from specavg.estimators._affordable_eigenspaces import (
     FEWEST,
     MAX_FUNCTIONS,
@@ -69,11 +71,11 @@ def symmetry_test(
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features) or (n, *space.shape), or iterable of (X, y) chunks
+    X : array-like of shape (n, n_features) or (n, *space.shape), Dask collection, or iterable of (X, y) chunks
         With chunks, (X, y) or (X, y, sample_weight), `y` is None, and the data never have to fit in memory. Chunks are
         read twice; an iterator, which can be read once only, gives the p-values of the F test, for noise of the same
         size everywhere.
-    y : array-like of shape (n,), or None
+    y : array-like of shape (n,), Dask collection, or None
     space : Space
     group : Group
     max_dim : float, optional
@@ -81,10 +83,10 @@ def symmetry_test(
         finer eigenspaces that stand out. More functions see finer detail, with less power against coarse one.
     n_permutations : int, default 0
         If positive, p-values come from that many permutations of the residuals (Freedman and Lane): for small samples
-        with noise far from normal, but of the same size everywhere. Not with chunks.
+        with noise far from normal, but of the same size everywhere. Not with chunks and Dask collections.
     random_state : int, Generator, RandomState or None
         For the permutations.
-    sample_weight : array-like of shape (n,), optional
+    sample_weight : array-like of shape (n,) or Dask collection, optional
         Relative precisions 1/σ²: precise rows count for more, so that smaller violations are seen. p-values hold for
         noise of any size whether or not the weights are right ("F" and permutations: if they are right). Rows of
         weight zero count for nothing. Weights should not depend on where in its orbit a point lies: see the notes.
@@ -140,6 +142,9 @@ def symmetry_test(
     whole = isinstance(n_permutations, int | np.integer)  # pyright: ignore[reportUnnecessaryIsInstance]
     if not whole or n_permutations < 0:
         raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
+    if is_dask(X):
+        X, y, sample_weight = DaskStream(X, y, sample_weight, targets=True), None, None
+    names = column_names(X)
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
     points = None if y is None else chunks[0][0]  # as they were given
     with one_thread(math.inf if rows is None else rows):
@@ -182,7 +187,7 @@ def symmetry_test(
             spans, parts, p_values, told = 2 * spans, [whole], 2 * p_values[:1], 2 * told
     seen = whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL
     if not seen and points is not None:
-        question_wrapping(space, points, None)
+        question_wrapping(space, points, None, names)
     p_values = [p if known else math.nan for p, known in zip(p_values, told, strict=True)]
     shares = [part.outside if known else math.nan for part, known in zip((whole, *parts), told, strict=True)]
     return SymmetryTest(
@@ -216,7 +221,7 @@ def _as_chunks(space: Space, X: Any, y: Any, weights: Any, n_permutations: int) 
         return [checked], len(checked[1]), True
     require_no_weights(weights)
     if n_permutations:
-        raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
+        raise ValueError("permutations need all data at once: give X and y as arrays in memory, or n_permutations=0")
     if isinstance(X, Sequence):
         return X, sum(len(chunk[1]) for chunk in checked_chunks(space, X)), True
     return X, getattr(X, "rows", None), iter(X) is not X  # readers of files know how many

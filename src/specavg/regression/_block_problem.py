@@ -279,7 +279,7 @@ class BlockPath(VectorPath):
         truncated = left_out_by_truncation(self.scale**2) * self._rows.count / rows / alphas
         surprise = shrunk_surprise(squares, rows, noise / alphas)
         p = self._rows
-        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, copies=p.copies, hidden=hidden)
+        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, p.rows, p.copies, hidden)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

@@ -24,10 +24,11 @@ hides: with q of them a new row has (n + q)/(n − q) times the squared error.
 Together: (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²].
 
 Rows on one orbit are one row with all their weight, as on a regular grid under a group. It has the noise variance σ²/k
-with k observations: surprise adds (m − 1)σ²/k, and the p-th function has the variance σ²/nk. Copies of an observation
-have no noise of their own. Where rows are c times as many as observations of their own, copies explain a surprise of up
-to c: with c' = min(max(m, 1), c), there are k/c' observations with the noise variance c'σ². Rows of counts may be equal
-by chance, and then m says nothing of copies: what adds less to the function, with c' or without, is added.
+with k observations: surprise adds (m − 1)σ²/k, the p-th function has the variance σ²/nk, and T is at most σ²/k, since
+observations on one orbit differ by noise alone, whatever the function is. Copies of an observation have no noise of
+their own. Where rows are c times as many as observations of their own, copies explain a surprise of up to c: with
+c' = min(max(m, 1), c), there are k/c' observations with the noise variance c'σ². Rows of counts may be equal by chance,
+and then m says nothing of copies: what adds less to the function, with c' or without, is added.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class Calibration:
         def added(copied: Array | float) -> Array:
             each = np.maximum((observations or rows) / (rows * copied), 1.0)  # a row has the noise copied · σ²/each
             rough = np.maximum(copied * truncated, roughness * freedom / (rows * each)) + hidden / (rows * each)
-            return np.maximum(surprise / copied - 1.0, 0.0) / each + np.minimum(rough, 1.0)
+            return np.maximum(surprise / copied - 1.0, 0.0) / each + np.minimum(rough, 1.0 / each)
 
         share = added(1.0) if copies <= 1 else np.minimum(added(1.0), added(np.clip(surprise, 1.0, copies)))
         return cls(chosen * surprise, chosen * share)

@@ -71,7 +71,12 @@ class Scores:
 
 def joint_score(error: Any, density: Any, evidence: Any) -> Any:
     """The density of what was left out, half the logarithm of the error, and the weighted evidence."""
-    return density + evidence + 0.5 * np.log(np.maximum(error, 1e-300))
+    return comparable(density + evidence + 0.5 * np.log(np.maximum(error, 1e-300)))
+
+
+def comparable(scores: Any) -> Any:
+    """Scores, those that are no numbers as bad as can be: the smallest is never one of them."""
+    return np.where(np.isnan(scores), np.inf, scores)
 
 
 # Rows that the evidence counts for. A row that is left out is predicted from all others; the evidence is the mean, over

@@ -117,11 +117,15 @@ def joined(
 
 
 def _means(targets: Array, label: NDArray[np.intp], weights: Array) -> tuple[Array, Array]:
-    """The mean of the rows of each label, and their weight."""  # (m, q), (m,)
+    """The mean of the rows of each label, and their weight.
+
+    Sums are taken in units of the targets: the means of a constant are that constant, to the last bit.
+    """  # (m, q), (m,)
     total = np.bincount(label, weights)
     share = weights / total[label]  # at most one: sums of the largest numbers stay numbers
-    means = np.stack([np.bincount(label, share * y) for y in targets.T], axis=1).astype(np.float64)
-    return means, np.asarray(total, dtype=np.float64)
+    units = Units.of(targets)
+    means = np.stack([np.bincount(label, share * z) for z in units.applied(targets).T], axis=1)
+    return units.shift + units.unit * means, np.asarray(total, dtype=np.float64)
 
 
 def _without_copies(targets: Array, label: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._functions_that_stand_out import bounds, price
-from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Problem, Scored, Scores
+from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Problem, Scored, Scores, comparable
 from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 
@@ -62,7 +62,7 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
 
 def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> float:
     """The best density of what is left out, over spectra and penalties."""
-    return min(float(each.scores.density.min()) for each in _tried(problem, levels, candidates, alpha))
+    return min(float(comparable(each.scores.density).min()) for each in _tried(problem, levels, candidates, alpha))
 
 
 def fit_of_trial(
@@ -432,6 +432,11 @@ def _smallest(problem: Problem, tried: Sequence[_Tried]) -> tuple[_Tried, int]:
     Of scores that differ by rounding the first is taken: it has the larger penalty.
     """
     best = min(tried, key=lambda each: each.best)
+    if not np.isfinite(best.best):
+        raise ValueError(
+            f"none of {len(tried)} spectra has a penalty with a finite score, so none can be chosen. Squares of the "
+            "targets times the weights are too large or too small for numbers of 64 bits: divide both by their size"
+        )
     error = float(np.sqrt(best.scores.error[np.argmin(best.joint)]))
     bound = best.best + max(_TIE / problem.count, problem.rounding / max(error, 1e-150) ** 2)
     first = next(each for each in tried if each.best <= bound)

@@ -17,7 +17,7 @@ _ROWS_TO_JUDGE = 10  # fewer places may well lie within six degrees of each othe
 _PI = np.pi * 1.001  # the largest number that is taken for π: three digits of it may be rounded up
 
 
-def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
+def directions_from_lonlat(lonlat: ArrayLike, latitude: ArrayLike | None = None, *, degrees: bool = True) -> Array:
     """Unit vectors of places on a globe, the points of `Sphere(3)`.
 
     x goes to longitude 0 on the equator, y to longitude 90° east, z to the north pole.
@@ -27,6 +27,8 @@ def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
     lonlat : array-like of shape (n, 2)
         Longitude (to the east) and latitude (to the north) in each row, in this order; longitudes wrap. A table
         whose columns are named the other way round is refused.
+    latitude : array-like of shape (n,), optional
+        The latitudes, where `lonlat` has the longitudes alone.
     degrees : bool, default True
         Angles are in degrees; False for radians. Ten and more places in degrees that could all be radians are
         questioned.
@@ -42,14 +44,17 @@ def directions_from_lonlat(lonlat: ArrayLike, *, degrees: bool = True) -> Array:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    longitude, latitude = _radians(lonlat, degrees)
+    places = _places(lonlat, latitude)
+    east, north = _radians(places, degrees)
     if degrees:
-        _question_degrees(np.asarray(lonlat, dtype=float))
-    flat = np.cos(latitude)
-    return np.stack([flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)], axis=1)
+        _question_degrees(np.asarray(places, dtype=float))
+    flat = np.cos(north)
+    return np.stack([flat * np.cos(east), flat * np.sin(east), np.sin(north)], axis=1)
 
 
-def east_and_north(lonlat: ArrayLike, *, degrees: bool = True) -> tuple[Array, Array]:
+def east_and_north(
+    lonlat: ArrayLike, latitude: ArrayLike | None = None, *, degrees: bool = True
+) -> tuple[Array, Array]:
     """Unit vectors to the east and to the north at places on a globe, along the axes of `directions_from_lonlat`.
 
     A wind of u to the east and v to the north is ``u[:, None] * east + v[:, None] * north``, as
@@ -58,8 +63,8 @@ def east_and_north(lonlat: ArrayLike, *, degrees: bool = True) -> tuple[Array, A
 
     Parameters
     ----------
-    lonlat : array-like of shape (n, 2)
-        Longitude (to the east) and latitude (to the north) in each row, in this order.
+    lonlat, latitude
+        As there.
     degrees : bool, default True
         Angles are in degrees; False for radians.
 
@@ -73,10 +78,10 @@ def east_and_north(lonlat: ArrayLike, *, degrees: bool = True) -> tuple[Array, A
     >>> east.round(12) + 0.0, north.round(12) + 0.0
     (array([[-1.,  0.,  0.]]), array([[0., 0., 1.]]))
     """
-    longitude, latitude = _radians(lonlat, degrees)
-    cosine, sine, up = np.cos(longitude), np.sin(longitude), np.sin(latitude)
+    angle, height = _radians(_places(lonlat, latitude), degrees)
+    cosine, sine, up = np.cos(angle), np.sin(angle), np.sin(height)
     east = np.stack([-sine, cosine, np.zeros(len(sine))], axis=1)
-    return east, np.stack([-up * cosine, -up * sine, np.cos(latitude)], axis=1)
+    return east, np.stack([-up * cosine, -up * sine, np.cos(height)], axis=1)
 
 
 def names_latitude_first(names: Sequence[Any]) -> bool:
@@ -118,6 +123,17 @@ def lonlat_from_directions(X: ArrayLike, *, degrees: bool = True) -> Array:
     x, y, z = vectors.T
     angles = np.stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))], axis=1)
     return np.rad2deg(angles) if degrees else angles
+
+
+def _places(lonlat: ArrayLike, latitude: ArrayLike | None) -> ArrayLike:
+    """Longitudes and latitudes in one table."""  # (n, 2)
+    if latitude is None:
+        return lonlat
+    if np.ndim(lonlat) != 1 or np.shape(lonlat) != np.shape(latitude):
+        raise ValueError(
+            f"longitudes and latitudes beside them have shape (n,); got {np.shape(lonlat)} and {np.shape(latitude)}"
+        )
+    return np.column_stack([np.asarray(lonlat), np.asarray(latitude)])
 
 
 def _radians(lonlat: ArrayLike, degrees: bool) -> Array:
