@@ -96,7 +96,7 @@ class KernelRidgeBase(SpaceRegressor):
         """
         if self.penalty not in ("sum", "mean"):
             raise ValueError(f"penalty must be 'sum' (K + αI) or 'mean' (K + nαI); got {self.penalty!r}")
-        check_numbers(self, "alpha", "max_terms", "n_elements")
+        check_numbers(self, "max_terms", "n_elements")
         kernel = as_kernel(self.kernel)
         group = self.group if isinstance(self.group, Group) else None  # anything else is refused later, with the reason
         points, targets = training_data(self, given_table(kernel.space, group, X), y)
@@ -110,7 +110,9 @@ class KernelRidgeBase(SpaceRegressor):
             "Fit on fewer points, or use an estimator on an invariant basis.",
         )
         self.space_ = space
-        K = self._kernel_function(space, len(points))(points, points)
+        function = self._kernel_function(space, len(points))  # refuses what stands in the place of the group
+        check_numbers(self, "alpha")
+        K = function(points, points)
         self._centre(K, targets, weights)
         scale = float(weights.sum()) if self.penalty == "mean" else 1.0
         solver: Any = DualSolver(alpha=cast(Any, self.alpha * scale), kernel="precomputed")
