@@ -28,6 +28,10 @@ from specavg.regression._target_units import Units
 from specavg.spaces import Space, Torus
 
 _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple has a sign
+_NEARLY = 0.25  # of a multiple to −1: a gradient of the other sign, with the errors of a model of few values
+# Of what no multiple of a prediction explains: it is left so far below by a map of the gradient that is the right one.
+_FAR_BETTER = 0.5
+_ROUNDING = 1e-9  # of such a share: where both maps explain everything, neither is better
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 
@@ -120,10 +124,28 @@ class GradientData:
     def warn_of_contradiction(self, predicted: Array, space: Space) -> None:
         """Warn where the gradients given are another multiple than one of those that the values alone predict."""
         both = self.has_value & self.has_gradient
-        pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
-        given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
-        sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
-        _warn_of(contradicting_multiple(*sums, given.size), space)
+        given, predicted = self.gradients[both], predicted.reshape(-1, self.gradients.shape[1])
+        sums = _sums_in_one_unit(given, predicted)
+        found = contradicting_multiple(*sums, given.size)
+        lattice = space.lattice if isinstance(space, Torus) else None
+        if found is None or lattice is None:
+            _warn_of(found, space)
+            return
+        mapped = _sums_in_one_unit(given @ lattice.T, predicted)
+        better = _unexplained(*mapped) < _FAR_BETTER * _unexplained(*sums) - _ROUNDING
+        _warn_of(found, space, mapped[1] / mapped[0] if better else None)
+
+
+def _sums_in_one_unit(given: Array, predicted: Array) -> tuple[float, float, float]:
+    """Squares of what was predicted, products of both, squares of what was given."""
+    pair = np.stack([given.ravel(), predicted.ravel()])
+    given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
+    return float(predicted @ predicted), float(predicted @ given), float(given @ given)
+
+
+def _unexplained(predicted: float, product: float, given: float) -> float:
+    """The share of what was given that no multiple of what was predicted is."""
+    return 1.0 - product**2 / (predicted * given)
 
 
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: Space) -> None:
@@ -139,19 +161,29 @@ def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: 
     _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows), space)
 
 
-def _warn_of(found: tuple[float, float] | None, space: Space) -> None:
+def _warn_of(found: tuple[float, float] | None, space: Space, from_cartesian: float | None = None) -> None:
+    """Warn of a multiple; `from_cartesian` is that of G @ lattice.T, where it follows the prediction far better."""
     if found is None:
         return
-    if abs(found[0]) <= _TOLD_APART * found[1]:
+    multiple, error = found
+    if from_cartesian is not None:
+        what = (
+            "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T. Of what is given, this is "
+            f"{from_cartesian:.3g} times the gradient of the values."
+        )
+        what += " Forces are minus the gradient of the energy." * (from_cartesian < 0)
+    elif abs(multiple) <= _TOLD_APART * error:
         what = "Are its rows and columns in the order of X?"
-    elif found[0] < 0:
+    elif abs(multiple + 1.0) <= max(_NEARLY, _TOLD_APART * error):
         what = "Forces are minus the gradient of the energy."
     else:
         what = "Are its units those of y over X?"
+        if multiple < 0:
+            what += " Forces are minus the gradient of the energy."
         if isinstance(space, Torus) and space.lattice is not None:
             what += " X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T."
     warnings.warn(
-        f"the gradient given is {found[0]:.3g} ± {found[1]:.1g} times the gradient that the values alone predict, "
+        f"the gradient given is {multiple:.3g} ± {error:.1g} times the gradient that the values alone predict, "
         f"and should be 1 times: one of the two is wrong. {what}",
         stacklevel=users_line(),
     )
