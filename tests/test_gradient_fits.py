@@ -253,7 +253,6 @@ BODY_CENTRED, FACE_CENTRED = np.ones((3, 3)) / 2 - np.eye(3), np.ones((3, 3)) / 
     [
         (False, 1.0, "Of what is given, this is 1 times the gradient"),
         (False, -1.0, "this is -1 times the gradient of the values. Forces are minus"),
-        (False, 2 * np.pi, "this is 6.28 times the gradient"),
         (True, -1.0, "is wrong. Forces are minus"),
         (True, 23.0, "is wrong. Are its units those"),
         (True, -23.0, "Are its units those of y over X? Forces are minus"),
