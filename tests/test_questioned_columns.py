@@ -460,3 +460,24 @@ def test_standardised_angles_are_questioned_without_a_target(freedom):
         warnings.simplefilter("error")
         for right in (X, X - X.mean(axis=0), 1.001 * Z, Z[:20]):
             sa.InvariantFeatures(space).fit(right)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (9,)])
+@pytest.mark.parametrize(
+    "group",
+    [
+        sa.groups.crystal_symmetry("m-3m"),
+        sa.groups.crystal_symmetry("1", specimen="C∞"),
+        sa.groups.point_group("m-3m"),
+        sa.groups.point_group("C3"),
+    ],
+    ids=repr,
+)
+def test_orientations_without_a_space_are_told_it(group, shape):
+    X = sa.Rotations().sample(30, random_state=0).reshape(30, *shape)
+    for fit in (sa.InvariantDensity(group=group).fit, lambda X: sa.InvariantKernelRidge(group=group).fit(X, X[:, 0])):
+        with pytest.raises(ValueError, match=r"points are those of a torus: give space=sa.Rotations\(\)"):
+            fit(X)
+    if sa.groups.crystal_symmetry("m-3m") == group:
+        with pytest.raises(ValueError, match=r"give space=sa.Rotations\(\)"):
+            sa.InvariantDensity(group=group).fit(iter([X.reshape(30, 9)]))
