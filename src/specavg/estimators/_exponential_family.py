@@ -42,8 +42,8 @@ _AT_MOST = 1.0  # nats that such a row is taken to lose while no fit tells: less
 # best penalties of 20 to 300 rows in a cap of 4° have 0.02 to 0.3.
 _MOST_PARAMETERS = 0.5
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
-# Error of log Z beyond which the density that is chosen is fitted again with finer nodes, as far as there are: numbers of
-# a texture are refused where an integral is off by as much.
+# Error of log Z beyond which the density that is chosen is fitted again with finer nodes, as far as there are: the
+# texture index is questioned where an integral is off by as much.
 _SETTLED = 0.01
 # Share of the mass below which a node is left out of the Hessian: sharp densities have few other nodes.
 _NEGLIGIBLE = 1e-12

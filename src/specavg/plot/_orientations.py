@@ -71,7 +71,7 @@ def inverse_pole_figure(
     projection : {"stereographic", "equal area"}
     resolution : int, default 40
         Grid steps along each side. Peaks narrower than a cell may lie between its corners. A warning says so of a
-        density of kernels (`form_`) narrower than a cell, if less than 90 % of its height is drawn.
+        density of kernels (`form_`) that are narrower than a cell, if less than 90 % of its height is drawn.
     degree : int, optional
         As in `pole_figure`.
     colorbar : bool, default True
@@ -155,8 +155,9 @@ def odf_sections(
     group : Group, optional
         The symmetry of crystal and specimen, where the model does not say it.
     resolution : int, default 45
-        Grid steps along each side: 8° where φ₁ runs over 360°. Peaks narrower than a cell may lie between its corners. A
-        warning says so of a density of kernels (`form_`) narrower than a cell, if less than 90 % of its height is drawn.
+        Grid steps along each side: 8° where φ₁ runs over 360°. Peaks narrower than a cell may lie between its corners.
+        A warning says so of a density of kernels (`form_`) that are narrower than a cell, if less than 90 % of its
+        height is drawn.
     colorbar : bool, default True
     cmap : str, default "viridis"
     ax : sequence of matplotlib Axes, optional

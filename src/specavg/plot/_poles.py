@@ -71,7 +71,8 @@ def pole_figure(
         Names of the first two specimen directions, for instance ``("RD", "TD")``.
     resolution : int, default 40
         Grid steps from the centre to the rim, 2.25° each. Peaks narrower than a cell may lie between its corners. A
-        warning says so of a density of kernels (`form_`) narrower than a cell, if less than 90 % of its height is drawn.
+        warning says so of a density of kernels (`form_`) that are narrower than a cell, if less than 90 % of its height
+        is drawn.
     degree : int, optional
         The pole density is expanded in spherical harmonics up to this degree, which is exact for a density that is
         a series of that degree. By default a density of kernels takes their closed form (seconds), and another one
