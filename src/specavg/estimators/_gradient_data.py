@@ -124,7 +124,8 @@ class GradientData:
     def warn_of_contradiction(self, predicted: Array, space: Space) -> None:
         """Warn where the gradients given are another multiple than one of those that the values alone predict."""
         both = self.has_value & self.has_gradient
-        given, predicted = self.gradients[both], predicted.reshape(-1, self.gradients.shape[1])
+        given = self.gradients[both]
+        predicted = predicted[both].reshape(given.shape)
         sums = _sums_in_one_unit(given, predicted)
         found = contradicting_multiple(*sums, given.size)
         lattice = space.lattice if isinstance(space, Torus) else None

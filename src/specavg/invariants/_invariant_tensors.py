@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, SupportsFloat, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,7 +139,7 @@ class InvariantTensors:
                 "tensor after the other"
             )
         for name in self.names:
-            if not isinstance(entries[name], SupportsFloat) or isinstance(entries[name], complex | np.complexfloating):
+            if np.asarray(entries[name]).dtype.kind not in "biuf":
                 raise TypeError(
                     f"every entry is a number, and {name} is {shown(entries[name])}"
                     + (f": give float({name})" if isinstance(entries[name], str) else "")
