@@ -139,7 +139,7 @@ class InvariantTensors:
                 "tensor after the other"
             )
         for name in self.names:
-            if np.asarray(entries[name]).dtype.kind not in "biuf":
+            if np.asarray(entries[name]).dtype.kind in "USc" or not hasattr(entries[name], "__float__"):
                 raise TypeError(
                     f"every entry is a number, and {name} is {shown(entries[name])}"
                     + (f": give float({name})" if isinstance(entries[name], str) else "")
