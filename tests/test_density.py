@@ -303,8 +303,8 @@ def test_a_group_of_one_orbit_is_told_that_no_cutoff_helps(cutoff):
 
 def test_densities_of_few_functions_have_integral_one():
     """Their peaks may be narrower than products of the functions, which the first nodes integrate."""
-    rng, goss = np.random.default_rng(0), sa.spaces.rotations_from_miller([0, 1, 1], [1, 0, 0])[0]
-    X = Rotation.from_rotvec(np.deg2rad(10) * rng.standard_normal((300, 3))).as_matrix() @ goss
+    rng, ideal = np.random.default_rng(0), Rotation.from_euler("ZXZ", [35, 45, 0], degrees=True)
+    X = (Rotation.from_rotvec(np.deg2rad(10) * rng.standard_normal((300, 3))) * ideal).as_matrix()
     group = groups.crystal_symmetry("m-3m", specimen="mmm")
     nodes, weights = sa.Rotations().quadrature(40 * 41)
     with warnings.catch_warnings():
