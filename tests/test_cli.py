@@ -397,6 +397,25 @@ def test_longitude_and_latitude_are_points_of_the_sphere(here, capsys, monkeypat
     assert run(capsys, "fit", "swapped.csv", *rest, "--features", "b,a", "-o", "other.specavg")[0] == 0
 
 
+@pytest.mark.parametrize("spelling", [str, str.upper, lambda name: name.replace("phi", "φ").replace("Phi", "Φ")])
+def test_columns_named_as_angles_are_not_taken_in_another_order(here, capsys, spelling):
+    names = [spelling(name) for name in ("phi1", "Phi", "phi2")]
+    angles = np.abs([35.0, 45.0, 90.0] + 10 * np.random.default_rng(0).standard_normal((200, 3)))
+    pd.DataFrame(angles, columns=names)[names[::-1]].to_csv("grains.csv", index=False)
+    rest = ["--space", "rotations", "--euler", "bunge:degrees", "--max-eigenvalue", "12"]
+    code, _, err = run(capsys, "fit", "grains.csv", *rest, "-o", "m.specavg")
+    assert code == 2
+    assert f"the columns are {','.join(names[::-1])}: give --features {','.join(names)}" in err
+    assert run(capsys, "fit", "grains.csv", *rest, "--features", ",".join(names), "-o", "m.specavg")[0] == 0
+    out = run(capsys, "predict", "m.specavg", "grains.csv")[1]  # by the names that the fit was told
+    X = sa.spaces.rotations_from_bunge(angles, degrees=True)
+    wanted = sa.InvariantDensity(sa.Rotations(), max_eigenvalue=12).fit(X).density(X)
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["density"], wanted, rtol=1e-6)
+    sa.InvariantDensity(sa.Rotations(), max_eigenvalue=12).fit(X).save("made.specavg")  # on matrices, without names
+    code, _, err = run(capsys, "predict", "made.specavg", "grains.csv", "--euler", "bunge:degrees")
+    assert (code, f"give --features {','.join(names)}" in err) == (2, True)
+
+
 def test_blanks_around_the_names_of_a_header_are_not_part_of_them(here, capsys):
     x = np.linspace(-1, 1, 60)
     rows = "\n".join(f"{a:.17g}, {np.cos(np.pi * a):.17g}" for a in x)

@@ -197,6 +197,14 @@ def test_without_spglib_the_message_says_how_to_install_it(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:Set OLD_ERROR_HANDLING")
+def test_an_origin_choice_may_be_a_number():
+    for choice in (1, 2):
+        assert groups.space_group(227, choice) == groups.space_group(227, str(choice))
+    assert groups.space_group(2, 2) == groups.space_group(2)  # where the only setting has this Hall number
+    with pytest.raises(ValueError, match="227 has no setting 3"):
+        groups.space_group(227, 3)
+
+
 def test_all_530_symbols_name_their_own_setting():
     spglib = pytest.importorskip("spglib")
     from specavg.groups._space_group_settings import hall_number

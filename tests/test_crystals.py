@@ -143,6 +143,8 @@ def test_two_atoms_at_one_place_are_refused(second):
 
 def test_a_molecule_has_no_cell():
     ase = pytest.importorskip("ase.build")
+    with pytest.raises(ValueError, match=r"2 of 3 lattice vectors .*may be given as a plane, \(cell\[:2, :2\]"):
+        crystals.positions(ase.graphene())
     with pytest.raises(ValueError, match="these Atoms have no cell: 0 of 3 lattice vectors"):
         crystals.positions(ase.molecule("H2O"))
 

@@ -865,3 +865,22 @@ def test_textured_orientations_do_not_refute_a_symmetry_with_certainty():
     found = sa.discover_symmetry(X, y, sa.Rotations(), groups.crystal_symmetry("m-3m"))
     assert np.isnan(found.probability)
     assert "of order 24, cannot be excluded" in found.notes[0]
+
+
+@pytest.mark.parametrize("crystal", ["cubic", "none"])
+def test_finite_generators_are_compared_beside_the_fields_that_are_found(crystal):
+    """A function of the crystal direction along z, under cubic crystals and all rotations of the specimen."""
+    rng, X = np.random.default_rng(0), sa.Rotations().sample(400, random_state=0)
+    v = X.reshape(-1, 3, 3)[:, :, 2]
+    y = (v**4).sum(axis=1) if crystal == "cubic" else v[:, 0] ** 2 + 0.3 * v[:, 1]
+    group = groups.crystal_symmetry("m-3m", specimen="K")
+    found = sa.discover_symmetry(X, y + 0.01 * rng.normal(size=400), sa.Rotations(), group)
+    assert len(found.fields) == 1
+    assert tuple(found.group.generators) == (tuple(group.generators) if crystal == "cubic" else ())
+    assert f"the data allow {len(found.group.generators)} of these" in str(found)
+
+
+def test_no_generators_are_taken_where_no_function_is_seen():
+    X, y = sa.Rotations().sample(300, random_state=0), np.random.default_rng(0).normal(size=300)
+    found = sa.discover_symmetry(X, y, sa.Rotations(), groups.crystal_symmetry("m-3m", specimen="K"))
+    assert (len(found.group.generators), len(found.group.fields)) == (0, 0)

@@ -343,6 +343,34 @@ def test_exchanged_columns_are_noticed_where_values_alone_are_fitted_well_and_no
         clone(model).fit(X, y, gradient=G + size * noise)
 
 
+BODY_CENTRED, FACE_CENTRED = np.ones((3, 3)) / 2 - np.eye(3), np.ones((3, 3)) / 2 - np.eye(3) / 2
+
+
+@pytest.mark.parametrize("lattice", [3.2 * BODY_CENTRED, 3.6 * FACE_CENTRED])
+@pytest.mark.parametrize(
+    "of_fractional, factor, words",
+    [
+        (False, 1.0, "Of what is given, this is 1 times the gradient"),
+        (False, -1.0, "this is -1 times the gradient of the values. Forces are minus"),
+        (True, -1.0, "is wrong. Forces are minus"),
+        (True, 23.0, "is wrong. Are its units those"),
+        (True, -23.0, "Are its units those of y over X? Forces are minus"),
+    ],
+)
+def test_cartesian_gradients_on_skewed_lattices_are_known_by_their_direction(lattice, of_fractional, factor, words):
+    space = sa.Torus(lattice=lattice)
+    X = space.sample(200, random_state=0)
+    K = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, -1, 0]])
+    y, G = np.cos(2 * np.pi * X @ K.T).sum(axis=1), -2 * np.pi * np.sin(2 * np.pi * X @ K.T) @ K
+    given = factor * (G if of_fractional else G @ np.linalg.inv(lattice).T)
+    y[:5], given[5:8] = np.nan, np.nan  # some rows have no value, others no gradient
+    with pytest.warns(UserWarning, match="one of the two is wrong") as caught:
+        sa.InvariantKernelRidge(space, max_dim=90).fit(X, y, gradient=given)
+    said = [str(one.message) for one in caught if "one of the two is wrong" in str(one.message)]
+    assert words in said[0]
+    assert ("Of what is given" in said[0]) is not of_fractional
+
+
 @pytest.mark.parametrize("right", [True, False])
 def test_a_wrong_group_is_doubted_where_gradients_are_given_too(right):
     X, rng = sa.Torus(2).sample(60, random_state=0), np.random.default_rng(0)

@@ -386,6 +386,11 @@ def test_entries_are_one_number_each():
     cubic = sa.invariant_tensors(groups.point_group("m-3m"), ELASTIC)
     with pytest.raises(ValueError, match=r"every entry is one number, and C11 has the shape \(2,\)"):
         cubic.voigt(C11=[1, 2], C12=2, C44=3)
+    for wrong, said in (("168", r"C11 is '168': give float\(C11\)"), (None, "C11 is None"), (1j, "C11 is 1j")):
+        for made in (cubic.voigt, lambda **entries: cubic.tensor(**entries)):
+            with pytest.raises(TypeError, match=f"every entry is a number, and {said}"):
+                made(C11=wrong, C12=2, C44=3)
+    np.testing.assert_array_equal(cubic.voigt(C11=np.float32(4), C12=2, C44=3), cubic.voigt(C11=4, C12=2, C44=3))
 
 
 @pytest.mark.parametrize("number, setting", [(166, "R"), (148, "R"), (166, "H"), (194, None)])

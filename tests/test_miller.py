@@ -43,6 +43,7 @@ def test_planes_and_directions_of_a_lattice_lie_along_the_specimen():
     "plane, direction, said",
     [
         ([1, 1, 2], [1, 1, 1], r"\[1 1 1\] does not lie in the plane \(1 1 2\) .*= 4, .* 70.5° out of the plane"),
+        ([1, 1, 1], [2, 2, 2], r"= 6, which must be 0, and it is 90° out of the plane"),
         ([[0, 0, 1], [0, 0, 0]], [1, 0, 0], "row 1 is"),
         ([0, 1], [1, 0, 0], r"hkl has shape"),
         ([[0, 0, 1]] * 2, [[1, 0, 0]] * 3, "hkl has 2 rows and uvw 3"),

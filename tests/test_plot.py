@@ -327,3 +327,40 @@ def test_learning_curves_keep_the_names_of_columns():
     model = make_pipeline(chosen, sa.InvariantKernelRidge(sa.Torus(1), max_dim=5))
     ax = sa.plot.learning_curve({"model": model}, X, np.cos(np.pi * X["hour"]), test=(X, np.zeros(40)), repeats=1)
     assert np.isfinite(ax.errors_["model"]).all()
+
+
+def test_pictures_of_densities_sharper_than_their_grid_say_so():
+    from scipy.spatial.transform import Rotation
+
+    rng, grains = np.random.default_rng(1), Rotation.random(40, random_state=1)
+    scatter = Rotation.from_rotvec(np.deg2rad(0.3) * rng.standard_normal((1000, 3)))
+    X = (scatter * Rotation.from_quat(np.repeat(grains.as_quat(), 25, 0))).as_matrix()
+    model = sa.InvariantDensity(sa.Rotations(), groups.crystal_symmetry("-1")).fit(X)
+    width = np.degrees(2 * np.sqrt(2 * np.log(2) / model.kernels_.concentrations.max()))
+    poles, tops = model.kernels_.images.reshape(-1, 3, 3)[::2], model.kernels_.images[::2]
+    along_z = [sa.textures.pole_density(model, h, [[0.0, 0.0, 1.0]])[0] for h in poles[:, :, 2]]
+    highest = {
+        sa.plot.pole_figure: sa.textures.pole_density(model, [0, 0, 1], poles[:, 2]).max(),
+        sa.plot.inverse_pole_figure: max(along_z),
+        sa.plot.odf_sections: model.density(tops).max(),
+    }
+    for draw, most in highest.items():
+        with pytest.warns(UserWarning, match="sharper than this picture") as caught:
+            draw(model)
+        text = str(caught[0].message)
+        assert f"kernels are {width:.2g}° wide" in text
+        assert f"at the data it is {most:.3g}" in text
+        if draw is sa.plot.pole_figure:
+            draw(model, resolution=int(text.split("resolution=")[1].split()[0]))  # a warning would be an error
+
+
+def test_pictures_of_smooth_densities_of_kernels_are_not_questioned():
+    from scipy.spatial.transform import Rotation
+
+    rng, grains = np.random.default_rng(1), Rotation.random(40, random_state=1)
+    scatter = Rotation.from_rotvec(np.deg2rad(6.0) * rng.standard_normal((1000, 3)))
+    X = (scatter * Rotation.from_quat(np.repeat(grains.as_quat(), 25, 0))).as_matrix()
+    model = sa.InvariantDensity(sa.Rotations(), groups.crystal_symmetry("-1")).fit(X)
+    assert model.form_ == "kernels"
+    for draw in (sa.plot.pole_figure, sa.plot.inverse_pole_figure, sa.plot.odf_sections):
+        draw(model)

@@ -526,3 +526,24 @@ def test_questions_name_columns_as_the_table_does(columns, period, said):
         warnings.simplefilter("always")
         model.fit(frame, y)
     assert re.search(said, " ".join(str(warning.message) for warning in caught))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (9,)])
+@pytest.mark.parametrize(
+    "group",
+    [
+        sa.groups.crystal_symmetry("m-3m"),
+        sa.groups.crystal_symmetry("1", specimen="C∞"),
+        sa.groups.point_group("m-3m"),
+        sa.groups.point_group("C3"),
+    ],
+    ids=repr,
+)
+def test_orientations_without_a_space_are_told_it(group, shape):
+    X = sa.Rotations().sample(30, random_state=0).reshape(30, *shape)
+    for fit in (sa.InvariantDensity(group=group).fit, lambda X: sa.InvariantKernelRidge(group=group).fit(X, X[:, 0])):
+        with pytest.raises(ValueError, match=r"points are those of a torus: give space=sa.Rotations\(\)"):
+            fit(X)
+    if sa.groups.crystal_symmetry("m-3m") == group:
+        with pytest.raises(ValueError, match=r"give space=sa.Rotations\(\)"):
+            sa.InvariantDensity(group=group).fit(iter([X.reshape(30, 9)]))

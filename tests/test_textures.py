@@ -704,3 +704,16 @@ def test_orientations_in_the_wrong_place_are_told_where_they_go():
             sa.plot.pole_figure(given, [0, 0, 1])
     with pytest.raises(TypeError, match="the orientations come first"):
         textures.misorientation_angles(CUBIC, X)
+
+
+def test_densities_may_return_a_column_and_not_two():
+    def uniform(X):
+        return np.ones((len(X), 1))
+
+    z, textures = [0.0, 0.0, 1.0], sa.textures
+    assert textures.texture_index(uniform) == pytest.approx(1.0, abs=1e-12)
+    assert textures.volume_fraction(uniform, np.eye(3), 90) == pytest.approx(0.5 - 1 / np.pi, abs=1e-12)
+    assert textures.fibre_fraction(uniform, z, z, 30) == pytest.approx(1 - np.cos(np.pi / 6), abs=1e-12)  # and −z
+    assert textures.pole_density(uniform, z, [z]) == pytest.approx([1.0], abs=1e-12)
+    with pytest.raises(ValueError, match=r"one value for each orientation, and the density returned the shape .*, 2\)"):
+        textures.texture_index(lambda X: np.ones((len(X), 2)))

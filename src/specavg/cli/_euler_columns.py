@@ -21,7 +21,7 @@ def add_euler_option(parser: argparse.ArgumentParser) -> None:
     angles.add_argument(
         "--euler",
         metavar="ANGLES",
-        help="rotations are three columns φ₁, Φ, φ₂ instead of nine: bunge:degrees or bunge:radians",
+        help="rotations are three columns φ₁, Φ, φ₂, in this order, instead of nine: bunge:degrees or bunge:radians",
     )
     angles.add_argument(
         "--lonlat",
@@ -55,13 +55,20 @@ def point_columns(euler: str | None, space: Space) -> int:
 
 
 def check_angle_names(euler: str | None, columns: list[str]) -> None:
-    """Refuse columns named latitude and longitude where they are taken in the other order."""
+    """Refuse columns whose names say that they are these angles in another order than that in which they are taken."""
     from specavg.spaces._lonlat import names_latitude_first
+    from specavg.spaces._rotations import bunge_order
 
-    if euler == _LONLAT and names_latitude_first(columns):
+    order, wanted = None, "φ₁, Φ, φ₂ in this order"
+    if euler == _LONLAT:
+        wanted = "the longitude first"
+        order = columns[::-1] if names_latitude_first(columns) else None
+    elif euler is not None:
+        order = bunge_order(columns)
+    if order is not None:
         raise UserError(
-            f"--lonlat takes the longitude first, and the columns are {','.join(columns)}: give --features "
-            f"{','.join(columns[::-1])}",
+            f"{angles_option(euler or '')} takes {wanted}, and the columns are {','.join(columns)}: give --features "
+            f"{','.join(order)}",
             2,
         )
 

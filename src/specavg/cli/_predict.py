@@ -20,7 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specavg._named_columns import named_like
-from specavg.cli._euler_columns import add_euler_option, angles_option, point_columns, points_from_angles
+from specavg.cli._euler_columns import (
+    add_euler_option,
+    angles_option,
+    check_angle_names,
+    point_columns,
+    points_from_angles,
+)
 from specavg.cli._local_vectors import local_predictions, predicts_local
 from specavg.cli._table_options import separated
 from specavg.cli._user_error import UserError
@@ -101,6 +107,8 @@ def _features(model: Any, table: Table, given: list[str], options: argparse.Name
             else f"{angles_option(options.euler)} takes {count} columns, but {table.path} gives {len(names)}: choose "
             "them with --features"
         )
+    if given or fitted is None:  # a fit has checked the names that it has learnt
+        check_angle_names(options.euler, names)
     return names
 
 

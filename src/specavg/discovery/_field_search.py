@@ -47,18 +47,28 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
         )
         choice, probability = _largest(trials, level)
         notes: list[str] = []
+        generators, all_kept = list[Isometry](), False
+        along_axes = _has_mirrors(group, choice)
         if max(trial.score for trial in trials) < -math.log(level):
             choice, probability = next(t for t in trials if t.algebra.dim == 0), math.nan
             notes.append(unseen_function(information))
-        notes.append(
-            "Finite symmetries beside the fields were compared for reflections along the axes found only."
-            if choice.algebra.dim
-            else "Finite subgroups were not searched: give a finite group to search those."
-        )
-        generators, all_kept = _Comparison(information, derivatives, decay).generators(group, choice, level)
+        else:
+            generators, all_kept = _Comparison(information, derivatives, decay).generators(group, choice, level)
+        if along_axes and choice.algebra.dim:
+            notes.append("Finite symmetries beside the fields were compared for reflections along the axes found only.")
+        elif group.generators and not math.isnan(probability):
+            notes.append(
+                f"Of finite symmetries, the {len(group.generators)} generators given were compared, and products of "
+                f"two that fail: the data allow {len(generators)} of these."
+            )
+        if not choice.algebra.dim:
+            notes.append("Finite subgroups were not searched: give a finite group to search those.")
     fields = choice.algebra.fields(algebra.basis)
     whole = choice.algebra.dim == len(algebra.basis) and all_kept
-    found = group if whole else Group(generators, fields, _name(choice, generators), size=group.size)
+    name = _name(choice, generators if along_axes else ())
+    if name and generators and not along_axes:
+        name += ", with finite generators"
+    found = group if whole else Group(generators, fields, name, size=group.size)
     return Discovery(
         samples=samples,
         group=found,
@@ -103,7 +113,7 @@ class _Derivatives:
         return Subspace.of(found)
 
     def fixed_by(self, g: Isometry, subspace: Subspace) -> Subspace:
-        """The functions of a subspace that an isometry leaves alone; it must take the subspace to itself."""
+        """The functions of a subspace that an isometry leaves alone."""
         found: list[Array] = []
         start = 0
         for k, V in enumerate(self.eigenspaces, start=1):
@@ -271,11 +281,18 @@ def _largest(trials: list[_Trial], level: float) -> tuple[_Trial, float]:
     raise AssertionError("nothing is always a candidate")
 
 
+def _has_mirrors(group: Group, choice: _Trial) -> bool:
+    """Whether directions were found that reflections, or half turns, of the group keep."""
+    turned = choice.algebra.turned
+    return isinstance(group.structure, OrthogonalGroup) and bool(turned) and turned[0].shape[1] > 0
+
+
 def _isometries(group: Group, choice: _Trial) -> list[Isometry]:
     """Reflections of O(d), or half turns of SO(d), that keep the directions found; else the group's own generators."""
-    structure, turned = group.structure, choice.algebra.turned
-    if not isinstance(structure, OrthogonalGroup) or not turned or not turned[0].shape[1]:
-        return list(group.generators) if choice.algebra.dim == len(group.algebra.fields) else []
+    structure = group.structure
+    if not isinstance(structure, OrthogonalGroup) or not _has_mirrors(group, choice):
+        return list(group.generators)
+    turned = choice.algebra.turned
     W = turned[0]
     rest = np.linalg.svd(W)[0][:, W.shape[1] :].T
     rest = rest[:1] if choice.algebra.both[0] else rest  # turned into one another

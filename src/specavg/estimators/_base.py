@@ -27,11 +27,13 @@ from specavg.data._questioned_columns import (
 from specavg.data._questioned_resolution import question_resolution
 from specavg.data._streaming import Stream, check_total, is_dask, stream_of
 from specavg.groups import Group
+from specavg.groups.families import CrystalSymmetry
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
 from specavg.invariants._acting_group import canonical_points
 from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
 from specavg.invariants._one_orbit import is_one_orbit
+from specavg.isometries import LeftRight, flatten
 from specavg.persistence._savable import Savable
 from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
@@ -140,6 +142,8 @@ class InvariantEstimator(Savable, BaseEstimator):
         space = self.space
         if not reset and space is not None and hasattr(self, "basis_"):
             space = self.basis_.space  # one that was set since belongs to the next fit
+        if space is None:
+            _require_space_of_matrices(self.group, X)
         points: Any = validate_data(self, given_table(space, self.group, X), reset=reset, dtype=np.float64)
         if reset:
             self._question(points)
@@ -166,10 +170,14 @@ class InvariantEstimator(Savable, BaseEstimator):
             question_order(space, list(names))
 
     def _table(self, X: Any) -> Any:
+        if self.space is None:
+            _require_space_of_matrices(self.group, X)
         return given_table(self.space, self.group, X)
 
     def _take_features(self, stream: Stream) -> None:
         """The number and the names of the columns of a stream."""
+        if self.space is None:
+            _require_space_of_matrices(self.group)
         check_columns(self.space, self.group, stream.n_features, stream.selection)
         self.n_features_in_ = stream.n_features
         vars(self).pop("feature_names_in_", None)
@@ -179,6 +187,25 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _canonical(self, points: Array) -> Array:
         """Training points at the canonical places of their orbits."""
         return canonical_points(self._space(), self._group(), points)
+
+
+def _require_space_of_matrices(group: Any, X: Any = None) -> None:
+    """Refuse 3 × 3 matrices, and groups that move matrices from both sides, without a space: no torus has them."""
+    moved = [g for g in map(flatten, getattr(group, "generators", ())) if isinstance(g, LeftRight)]
+    sizes = {(g.left.size, g.right.size) for g in moved}
+    shape = np.shape(X)[1:] if isinstance(X, np.ndarray) else ()
+    if isinstance(getattr(group, "structure", None), CrystalSymmetry) or sizes == {(3, 3)}:
+        what = f"{group!r} acts on rotations"
+    elif moved:
+        n, k = min(sizes)
+        raise ValueError(f"{group!r} moves {n} × {k} matrices, and no torus has them: give space=sa.Stiefel({n}, {k})")
+    elif shape == (3, 3):
+        what = "X holds 3 × 3 matrices"
+    elif shape == (9,) and getattr(group, "columns", 0) == 3:
+        what = f"X has 9 columns, as rotations have, and {group!r} acts on three directions"
+    else:
+        return
+    raise ValueError(f"{what}, and without space= points are those of a torus: give space=sa.Rotations()")
 
 
 class InvariantSeries(RegressorMixin, InvariantEstimator):

@@ -101,7 +101,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     quadrature_ : str
         How log Z was computed (only if `form_` is "exponential"; kernels have integral one by themselves).
     normalisation_error_ : float
-        Of log Z: the difference from a second rule, or the standard error of random nodes (as `quadrature_`).
+        Of log Z: the difference from a second rule, or the standard error of random nodes (as `quadrature_`). Beyond
+        0.01 finer rules are taken as far as there are.
     n_features_in_ : int
 
     Notes

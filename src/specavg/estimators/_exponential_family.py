@@ -42,6 +42,9 @@ _AT_MOST = 1.0  # nats that such a row is taken to lose while no fit tells: less
 # best penalties of 20 to 300 rows in a cap of 4° have 0.02 to 0.3.
 _MOST_PARAMETERS = 0.5
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
+# Error of log Z beyond which the density that is chosen is fitted again with finer nodes, as far as there are: the
+# texture index is questioned where an integral is off by as much.
+_SETTLED = 0.01
 # Share of the mass below which a node is left out of the Hessian: sharp densities have few other nodes.
 _NEGLIGIBLE = 1e-12
 # Nodes that are evaluated by plain NumPy, in pieces of few rows. Those of default fits of 300 points on T², T³, S² and
@@ -411,8 +414,11 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float
     if best is None or best.fit.loo_log_likelihood < rival:
         return best
     penalty = best.alpha * roughness**best.smoothness / n
-    fit = maximise(best.nodes, penalty, best.fit.coefficients, tolerance=1e-16)
-    return replace(best, fit=fit, ended_by_nodes=ended_by_nodes)
+    fit, nodes = maximise(best.nodes, penalty, best.fit.coefficients, tolerance=1e-16), best.nodes
+    while fit.error > _SETTLED and (above := next(finer, None)):
+        nodes = (nodes[1], above)
+        fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
+    return replace(best, fit=fit, nodes=nodes, ended_by_nodes=ended_by_nodes)
 
 
 def _nodes(basis: InvariantBasis) -> Iterator[Nodes]:

@@ -34,6 +34,11 @@ _PREDICTED = 0.01  # error of values in standard deviations: where it is smaller
 _UNRELATED = 1.2
 _OF_OTHER_SIZE = 10.0  # the same, from which on nothing is said: at minima both gradients are errors of any size
 _OTHER_ORDER = "Are its rows and columns in the order of X?"
+_SIGN = "Forces are minus the gradient of the energy."
+_NEARLY = 0.25  # of a multiple to −1: a gradient of the other sign, with the errors of a model of few values
+# Of what no multiple of a prediction explains: it is left so far below by a map of the gradient that is the right one.
+_FAR_BETTER = 0.5
+_ROUNDING = 1e-9  # of such a share: where both maps explain everything, neither is better
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 
@@ -130,19 +135,53 @@ class GradientData:
         `error` is that of values predicted from the others, in their standard deviations.
         """
         both = self.has_value & self.has_gradient
-        pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
-        given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
-        sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
-        multiple = contradicting_multiple(*sums, given.size)
-        _warn_of(multiple, space)
-        apart = float(np.linalg.norm(given - predicted) / max(np.linalg.norm(given), 1e-300))
-        if multiple is None and error < _PREDICTED and _UNRELATED < apart < _OF_OTHER_SIZE:
-            warnings.warn(
-                f"the gradient given differs by {apart:.2g} of its size from the one that the values alone predict, "
-                f"though values that are left out are predicted to {error:.1g} of their spread: one of the two is "
-                f"wrong. {_OTHER_ORDER}",
-                stacklevel=users_line(),
-            )
+        given = self.gradients[both]
+        predicted = predicted[both].reshape(given.shape)
+        sums = _sums_in_one_unit(given, predicted)
+        found = contradicting_multiple(*sums, given.size)
+        apart = _apart(*sums)
+        unrelated = found is None and error < _PREDICTED and _UNRELATED < apart < _OF_OTHER_SIZE
+        if found is None and not unrelated:
+            return
+        hint, lattice = None, space.lattice if isinstance(space, Torus) else None
+        if lattice is not None:
+            mapped = _sums_in_one_unit(given @ lattice.T, predicted)
+            if _unexplained(*mapped) < _FAR_BETTER * _unexplained(*sums) - _ROUNDING:
+                hint = _from_cartesian(mapped[1] / mapped[0])
+        if found is not None:
+            _warn_of(found, space, hint)
+            return
+        warnings.warn(
+            f"the gradient given differs by {apart:.2g} of its size from the one that the values alone predict, "
+            f"though values that are left out are predicted to {error:.1g} of their spread: one of the two is "
+            f"wrong. {hint or _OTHER_ORDER}",
+            stacklevel=users_line(),
+        )
+
+
+def _sums_in_one_unit(given: Array, predicted: Array) -> tuple[float, float, float]:
+    """Squares of what was predicted, products of both, squares of what was given."""
+    pair = np.stack([given.ravel(), predicted.ravel()])
+    given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
+    return float(predicted @ predicted), float(predicted @ given), float(given @ given)
+
+
+def _unexplained(predicted: float, product: float, given: float) -> float:
+    """The share of what was given that no multiple of what was predicted is."""
+    return 1.0 - product**2 / (predicted * given)
+
+
+def _apart(predicted: float, product: float, given: float) -> float:
+    """The size of what was given less what was predicted, over the size of what was given."""
+    return float(np.sqrt(max(predicted - 2 * product + given, 0.0) / max(given, np.finfo(float).tiny)))
+
+
+def _from_cartesian(multiple: float) -> str:
+    """What is said of a gradient that would be so many times that of the values if it were mapped to fractions."""
+    return (
+        "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T. Of what is given, this is "
+        f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
+    )
 
 
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: Space) -> None:
@@ -158,19 +197,25 @@ def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: 
     _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows), space)
 
 
-def _warn_of(found: tuple[float, float] | None, space: Space) -> None:
+def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None = None) -> None:
+    """Warn of a multiple, with `hint` for its reason where that is known."""
     if found is None:
         return
-    if abs(found[0]) <= _TOLD_APART * found[1]:
+    multiple, error = found
+    if hint is not None:
+        what = hint
+    elif abs(multiple) <= _TOLD_APART * error:
         what = _OTHER_ORDER
-    elif found[0] < 0:
-        what = "Forces are minus the gradient of the energy."
+    elif abs(multiple + 1.0) <= max(_NEARLY, _TOLD_APART * error):
+        what = _SIGN
     else:
         what = "Are its units those of y over X?"
+        if multiple < 0:
+            what += f" {_SIGN}"
         if isinstance(space, Torus) and space.lattice is not None:
             what += " X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T."
     warnings.warn(
-        f"the gradient given is {found[0]:.3g} ± {found[1]:.1g} times the gradient that the values alone predict, "
+        f"the gradient given is {multiple:.3g} ± {error:.1g} times the gradient that the values alone predict, "
         f"and should be 1 times: one of the two is wrong. {what}",
         stacklevel=users_line(),
     )

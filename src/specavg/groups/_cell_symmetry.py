@@ -242,7 +242,9 @@ def _refuse_molecules(atoms: Any) -> None:
     if atoms.cell.rank < 3:
         raise ValueError(
             f"these Atoms have no cell: {atoms.cell.rank} of 3 lattice vectors are given. A crystal has three "
-            "(atoms.set_cell); the energy of a molecule is learnt by sa.InvariantPotential."
+            "(atoms.set_cell; atoms.center(vacuum=10, axis=2) makes one of a layer). Atoms of one height may be given "
+            "as a plane, (cell[:2, :2], atoms.get_scaled_positions()[:, :2], numbers). The energy of a molecule is "
+            "learnt by sa.InvariantPotential."
         )
 
 

@@ -50,7 +50,7 @@ def hall_number(given: int | str, setting: str | int | None) -> int:
     if setting is None:
         return named[0] if named else settings[0][0]
     for hall, choice in settings:
-        if setting in (hall, choice):
+        if setting == hall or str(setting) == choice:  # an origin choice may be given as a number
             if named and hall not in named:
                 own = ", ".join(repr(str(database()[other].choice)) for other in named)
                 raise ValueError(

@@ -104,7 +104,7 @@ def space_group(number: int | str, setting: str | int | None = None) -> Group:
         "P6_3/mmc"), which stands for its own setting ("P2_1/n", "Pbnm", "P 1 1 2/m", "Fd-3m:2"); old symbols
         ("Fm3m", "Cmca") too.
     setting : str or int, optional
-        Another setting of the same group: its choice of axes or origin ("2", "R", "c1", ...), or spglib's Hall
+        Another setting of the same group: its choice of axes or origin ("2" or 2, "R", "c1", ...), or spglib's Hall
         number. Default: that of the symbol, and of a number, or a symbol of several settings, the first that spglib
         lists (unique axis b, origin choice 1, hexagonal axes).
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import Array, as_given
 from specavg._config import require_memory
 from specavg._html import facts_html
+from specavg._messages import shown
 from specavg._reporting import reported
 from specavg.groups import Group, representation
 from specavg.groups._cell_axes import require_known_axes
@@ -137,7 +138,13 @@ class InvariantTensors:
                 f"every entry is one number, and {several[0]} has the shape {np.shape(entries[several[0]])}: make one "
                 "tensor after the other"
             )
-        return np.tensordot([entries[name] for name in self.names], self._from_entries, axes=1)
+        for name in self.names:
+            if np.asarray(entries[name]).dtype.kind in "USc" or not hasattr(entries[name], "__float__"):
+                raise TypeError(
+                    f"every entry is a number, and {name} is {shown(entries[name])}"
+                    + (f": give float({name})" if isinstance(entries[name], str) else "")
+                )
+        return np.tensordot([float(entries[name]) for name in self.names], self._from_entries, axes=1)
 
     def voigt(self, **entries: float) -> Array:
         """The tensor with these entries as a matrix with Voigt's numbers: 6 × 6 if elastic, 3 × 6 if piezoelectric.

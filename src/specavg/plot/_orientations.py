@@ -13,6 +13,7 @@ from specavg._messages import whole_number
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families._made_of_groups import rotation_of_space
+from specavg.plot._coarse_grid import question_grid
 from specavg.plot._poles import (
     check_drawing,
     crystal_and_specimen,
@@ -20,6 +21,7 @@ from specavg.plot._poles import (
     drawn_pole_density,
     indices,
     project,
+    question_pole_grid,
     sides,
 )
 from specavg.plot._source import source_of
@@ -68,7 +70,8 @@ def inverse_pole_figure(
         third corner of a hexagonal sector, 30° from x, has none.
     projection : {"stereographic", "equal area"}
     resolution : int, default 40
-        Grid steps along each side.
+        Grid steps along each side. Peaks narrower than a cell may lie between its corners. A warning says so of a
+        density of kernels (`form_`) that are narrower than a cell, if less than 90 % of its height is drawn.
     degree : int, optional
         As in `pole_figure`.
     colorbar : bool, default True
@@ -107,9 +110,11 @@ def inverse_pole_figure(
         )
         for r in directions
     ]
+    densities = [d.reshape(phi.shape) for d in densities]
+    question_pole_grid(model, directions, densities, flat, True, resolution, transposed=True)
     plane = project(flat, projection).reshape(*phi.shape, 2)
     rim = np.concatenate([plane[:, 0], plane[-1], plane[::-1, -1]])
-    bands_on_one_scale(axes, plane, [d.reshape(phi.shape) for d in densities], cmap, _UNIT if colorbar else None)
+    bands_on_one_scale(axes, plane, densities, cmap, _UNIT if colorbar else None)
     for panel, r in zip(axes, directions, strict=True):
         panel.plot(*(plane[-1] if last - first > 6 else rim).T, color=INK, linewidth=1)
         for corner in corners:
@@ -150,7 +155,9 @@ def odf_sections(
     group : Group, optional
         The symmetry of crystal and specimen, where the model does not say it.
     resolution : int, default 45
-        Grid steps along each side.
+        Grid steps along each side: 8° where φ₁ runs over 360°. Peaks narrower than a cell may lie between its corners.
+        A warning says so of a density of kernels (`form_`) that are narrower than a cell, if less than 90 % of its
+        height is drawn.
     colorbar : bool, default True
     cmap : str, default "viridis"
     ax : sequence of matplotlib Axes, optional
@@ -183,6 +190,9 @@ def odf_sections(
         angles = np.stack([first.ravel(), middle.ravel(), np.full(first.size, last)], axis=1)
         values = source.values(rotations_from_bunge(angles, degrees=True).reshape(-1, 9))
         sections.append(values.reshape(first.shape))
+    cell = float(np.hypot(widest, deepest)) / resolution  # φ₁ and Φ turn about perpendicular axes
+    besides = ", and phi2= chooses sections that peaks lie in"
+    question_grid(model, [np.stack(sections)], cell, resolution, lambda _, X: source.values(X), besides)
     bands_on_one_scale(axes, np.stack([first, middle], axis=-1), sections, cmap, _UNIT if colorbar else None)
     for panel, last in zip(axes, at, strict=True):
         panel.set_title(f"φ₂ = {last:g}°", fontsize="medium")

@@ -14,6 +14,7 @@ from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import LeftRight, Orthogonal, SignedPermutation, flatten
+from specavg.plot._coarse_grid import question_grid, widest_cell
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
@@ -69,13 +70,15 @@ def pole_figure(
     labels : (str, str), default ("x", "y")
         Names of the first two specimen directions, for instance ``("RD", "TD")``.
     resolution : int, default 40
-        Grid steps from the centre to the rim.
+        Grid steps from the centre to the rim, 2.25° each. Peaks narrower than a cell may lie between its corners. A
+        warning says so of a density of kernels (`form_`) that are narrower than a cell, if less than 90 % of its height
+        is drawn.
     degree : int, optional
         The pole density is expanded in spherical harmonics up to this degree, which is exact for a density that is
         a series of that degree. By default a density of kernels takes their closed form (seconds), and another one
         the degree of 12, 24 and 48 that has an error below one percent of its range. Where none has,
         `textures.pole_density` is computed at each direction of the grid: a minute at most for 200 functions, with a
-        warning where it is not settled. Peaks narrower than the grid, 2° apart, may lie between its directions.
+        warning where it is not settled.
     colorbar : bool, default True
     cmap : str, default "viridis"
     ax : matplotlib Axes or a sequence of them, optional
@@ -106,6 +109,7 @@ def pole_figure(
         drawn_pole_density(model, source.values, unit_direction(h), flat, antipodal, degree, pairs).reshape(theta.shape)
         for h in directions
     ]
+    question_pole_grid(model, directions, densities, flat, antipodal, resolution)
     plane = project(flat, projection).reshape(*theta.shape, 2)
     bands_on_one_scale(axes, plane, densities, cmap, "multiples of random" if colorbar else None)
     crystal_class = getattr(getattr(crystal_and_specimen(source.group)[0], "structure", None), "symbol", "")
@@ -198,6 +202,29 @@ def drawn_pole_density(
         found, rough = settled_pole_density(values, fixed, at[chosen], antipodal, first_steps(model), _MOST_VALUES)
         warn_of_rough(found, rough, 4)
         return found[which]
+
+
+def question_pole_grid(
+    model: Any,
+    fixed: Array,
+    pictures: list[Array],
+    at: Array,
+    antipodal: bool,
+    resolution: int,
+    *,
+    transposed: bool = False,
+) -> None:
+    """A warning where peaks of pole densities lie between the directions of a picture; arguments as above."""
+
+    def at_data(k: int, X: Array) -> Array | None:
+        h = unit_direction(fixed[k])
+        matrices = X.reshape(-1, 3, 3)
+        poles = matrices @ h if transposed else h @ matrices
+        poles = poles if antipodal else poles[poles[:, 2] >= 0]  # the upper hemisphere is drawn
+        return pole_density_in_closed_form(model, h, poles, antipodal, transposed) if len(poles) else None
+
+    cell = widest_cell(at.reshape(*pictures[0].shape, 3))
+    question_grid(model, pictures, cell, resolution, at_data, "" if transposed else ", and data= shows poles as dots")
 
 
 class NoSeriesError(Exception):

@@ -51,7 +51,7 @@ def rotations_from_miller(hkl: ArrayLike, uvw: ArrayLike, lattice: ArrayLike | N
     sines = np.einsum("ni,ni->n", normal, along)
     row = int(np.abs(sines).argmax())
     if abs(sines[row]) > _OUT_OF_PLANE:
-        product, angle = float(planes[row] @ directions[row]), float(np.degrees(np.arcsin(abs(sines[row]))))
+        product, angle = float(planes[row] @ directions[row]), float(np.degrees(np.arcsin(min(abs(sines[row]), 1.0))))
         raise ValueError(
             f"the direction {_indices(directions[row], '[]')} does not lie in the plane {_indices(planes[row], '()')} "
             f"(row {row}): hu + kv + lw = {product:g}, which must be 0, and it is {angle:.3g}° out of the plane. "

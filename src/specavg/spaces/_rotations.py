@@ -348,19 +348,34 @@ def _is_measured(euler: Array, half: float) -> NDArray[np.bool_]:
     return measured
 
 
-def _question_names(names: Any) -> None:
-    """A warning about columns of a table that are named as Bunge's angles and stand in another order."""
-    names = [name for name in names if isinstance(name, str)]
-    plain = [unicodedata.normalize("NFKC", name).casefold().replace("φ", "phi") for name in names]
+def bunge_order(names: Sequence[Any]) -> list[str] | None:
+    """Columns that are named as Bunge's angles, in the order of the angles; None where they stand in it already.
+
+    Examples
+    --------
+    >>> bunge_order(["phi2", "PHI", "phi1"])
+    ['phi1', 'PHI', 'phi2']
+    >>> bunge_order(["phi1", "Phi", "phi2"]), bunge_order(["a", "b", "c"])
+    (None, None)
+    """
+    given = [name for name in names if isinstance(name, str)]
+    plain = [unicodedata.normalize("NFKC", name).casefold().replace("φ", "phi") for name in given]
     plain = [re.sub(r"[^a-z0-9]", "", name) for name in plain]
     for wanted in (["phi1", "phi", "phi2"], ["euler1", "euler2", "euler3"]):
         if plain != wanted and sorted(plain) == sorted(wanted):
-            order = [names[plain.index(name)] for name in wanted]
-            warnings.warn(
-                f"the columns {', '.join(names)} are taken for φ₁, Φ, φ₂ in the order in which they stand, "
-                f"and their names say another: pass angles[{order}]",
-                stacklevel=3,
-            )
+            return [given[plain.index(name)] for name in wanted]
+    return None
+
+
+def _question_names(names: Sequence[Any]) -> None:
+    """A warning about columns of a table that are named as Bunge's angles and stand in another order."""
+    order = bunge_order(names)
+    if order is not None:
+        warnings.warn(
+            f"the columns {', '.join(name for name in names if name in order)} are taken for φ₁, Φ, φ₂ in the order in "
+            f"which they stand, and their names say another: pass angles[{order}]",
+            stacklevel=3,
+        )
 
 
 def _question_bunge(euler: Array, degrees: bool) -> None:

@@ -52,7 +52,17 @@ def values_of(density: Any, what: str) -> Callable[[Array], Array]:
             f"{what} is that of a density of orientations, on Rotations(); this one was fitted on {space!r}"
         )
     values = density_values(density)
-    return lambda X: one_value_each(values(X), X)
+
+    def checked(X: Array) -> Array:
+        found = one_value_each(values(X), X)
+        if found.size != len(X):
+            raise ValueError(
+                f"{what} needs one value for each orientation, and the density returned the shape {found.shape} for "
+                f"{len(X)}: choose an output, lambda X: f(X)[:, 0]"
+            )
+        return found.reshape(len(X))  # a column (n, 1) too
+
+    return checked
 
 
 def group_of(density: Any) -> Group | None:
