@@ -28,7 +28,7 @@ from specavg.functions._few_rows import few_at_a_time
 from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Array, Functions, row_ranges
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_products import factors, slopes_of_factors
-from specavg.functions._threads import for_all_rows, read_only
+from specavg.functions._threads import SMALLEST_BLOCK, for_all_rows, read_only
 from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
 Indices = NDArray[np.int64]
@@ -146,18 +146,24 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
 
     def _copy_values(self, X: Array) -> Array:
         """The values of the one-copy functions at every copy."""  # (n, n_features) -> (n, m, A)
-        flat, values = X.reshape(len(X) * self._copies, -1), np.empty((len(X) * self._copies, self._one_copy.dim))
-        for some in self._one_copy.chunks(len(flat)):
-            values[some] = self._one_copy.values(flat[some])
+        flat = X.reshape(len(X) * self._copies, -1)
+        if len(flat) * self._one_copy_bytes <= CHUNK_BYTES:
+            values = self._one_copy.values(flat)
+        else:
+            values = np.empty((len(flat), self._one_copy.dim))
+            for some in row_ranges(len(flat), self._one_copy_bytes):
+                values[some] = self._one_copy.values(flat[some])
         return values.reshape(len(X), self._copies, self._one_copy.dim)
 
     def _pieces(self, rows: slice) -> Iterator[slice]:
         if self._program.table.mode != GIVEN:
             yield rows
             return
-        # A block of the loop takes the same time for fewer points: a piece has as many, where they fit in memory.
-        n, row_bytes = rows.stop - rows.start, 8.0 * self._copies * self._one_copy.dim
-        for piece in row_ranges(n, row_bytes, max(CHUNK_BYTES, row_bytes * self._program.block(n))):
+        # A block of the loop takes the same time for fewer points: a piece has at least as many as the smallest block,
+        # where their values fit in memory.
+        row_bytes = 8.0 * self._copies * self._one_copy.dim
+        usual = CHUNK_BYTES / (self._copies * self._one_copy_bytes)
+        for piece in row_ranges(rows.stop - rows.start, row_bytes, row_bytes * max(usual, SMALLEST_BLOCK)):
             yield slice(rows.start + piece.start, rows.start + piece.stop)
 
     def _gathered(self, sums: Array) -> Array:
