@@ -9,6 +9,8 @@ from numpy.polynomial import chebyshev
 
 import specavg as sa
 from specavg import groups, isometries
+from specavg.functions._symmetric_functions import SymmetrizedProducts
+from specavg.spaces import Eigenspace
 
 REFLECTION = isometries.signed_permutation([0], [-1])
 
@@ -63,6 +65,48 @@ def test_symmetric_polynomials_of_a_box_are_counted_by_partitions(m, degree):
     assert [row.invariant_dim for row in basis.table] == counts
     assert [row.dim for row in basis.table] == [comb(n + m - 1, n) for n in range(degree + 1)]
     assert {row.solver for row in basis.table} == {"closed form"}
+
+
+@pytest.mark.parametrize("n", [20, 600])  # by NumPy, and by the loop
+def test_functions_of_few_of_many_coordinates_are_sums_of_cosines(n):
+    """With p_a = Σ √2 cos aθ_i: the function of a is p_a/√m, and that of a ≠ b is (p_a p_b − Σ ψ_a ψ_b)/√(m(m − 1))."""
+    m = 30
+    space = sa.Power(sa.Interval(0, 3), m)
+    basis = sa.invariant_basis(space, groups.symmetric(m), max_invariant_dim=300, order="few coordinates")
+    X = np.random.default_rng(0).uniform(0, 3, (n, m))
+    theta = np.arccos(X / 1.5 - 1)
+    degrees = range(1, 101)
+    values = basis.evaluate(X)
+    psi = {a: np.sqrt(2) * np.cos(a * theta) for a in degrees}
+    single = {a: psi[a].sum(axis=1) / np.sqrt(m) for a in degrees}
+    found = 0
+    for wave in single.values():
+        found += np.abs(values - wave[:, None]).max(axis=0).min() < 1e-11
+    assert found > 50
+    pair = (psi[1].sum(axis=1) * psi[2].sum(axis=1) - (psi[1] * psi[2]).sum(axis=1)) / np.sqrt(m * (m - 1))
+    assert np.abs(values - pair[:, None]).max(axis=0).min() < 1e-12
+    slopes = basis.gradient(X[:3])
+    place = np.abs(values - single[40][:, None]).max(axis=0).argmin()
+    exact = np.sqrt(2 / m) * 40 * np.sin(40 * theta[:3]) / np.sin(theta[:3]) / 1.5
+    np.testing.assert_allclose(slopes[:, place], exact, atol=1e-10)
+    C = np.zeros((basis.dim, 1))
+    C[place] = 1.0
+    combined = basis.combine_gradient(X, C)
+    np.testing.assert_allclose(combined[:3, :, 0], exact, atol=1e-10)
+
+
+def test_loops_compute_polynomials_of_an_interval_themselves():
+    """They read one number a copy: thousands of values a copy fill the memory with the copies of a few points."""
+    space = sa.Power(sa.Interval(0, 1), 100)
+    one_copy = sa.Interval(0, 1).functions([Eigenspace(float(k * k), 1, k) for k in (3, 1, 2)])
+    sums = SymmetrizedProducts(one_copy, 100, [[0], [1, 2]], np.ones(2))
+    X = space.sample(2, random_state=0)
+    assert sums._loaded(X).shape == (2, 100, 1)
+    psi = np.sqrt(2) * np.cos(np.arccos(2 * X[:, :, None] - 1) * [3, 1, 2])
+    p = psi.sum(axis=1)
+    wanted = np.stack([p[:, 0], p[:, 1] * p[:, 2] - (psi[:, :, 1] * psi[:, :, 2]).sum(axis=1)], axis=1)
+    np.testing.assert_allclose(sums.values(X), wanted, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(sums._looped_values(X), wanted, rtol=1e-12, atol=1e-11)
 
 
 def test_a_smooth_function_that_is_not_periodic_is_learned():

@@ -43,6 +43,26 @@ def test_a_search_that_time_has_ended_says_so(monkeypatch):
     assert plan.seconds == pytest.approx(float(proposed[2]), rel=0.1)
 
 
+@pytest.mark.parametrize("noise, said", [(0.0, True), (0.1, False)])
+def test_more_functions_are_proposed_for_a_small_error_only_where_data_want_them(monkeypatch, noise, said):
+    """Distances want more than 14 functions, though their error is below a fifth; inner products with noise do not."""
+    monkeypatch.setattr("specavg.estimators._base.BASIS_SECONDS", 0.02)
+    copies, rotations = sa.Power(sa.Sphere(3), 4), groups.diagonal(groups.orthogonal(3), 4)
+    two_kinds = groups.joined(rotations, sa.Group([permutation([1, 0, 2, 3]), permutation([0, 1, 3, 2])]))
+    X = copies.sample(200, random_state=0)
+    P = X.reshape(-1, 4, 3)
+    pairs = [(P[:, i], P[:, j]) for i in range(4) for j in range(i)]
+    y = sum((a * b).sum(axis=1) if noise else 1 / (1 + np.linalg.norm(a - b, axis=1)) for a, b in pairs)
+    y = y + noise * y.std() * np.random.default_rng(0).normal(size=200)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        model = sa.InvariantKernelRidge(copies, two_kinds).fit(X, y)
+    assert model.basis_.cutoff.kind == "max_eigenvalue"
+    assert model.basis_.dim * 8 <= 200
+    assert 0.03 < model.loo_error_ < 0.2
+    assert ["time ended the search" in str(w.message) for w in given] == [True] * said
+
+
 @pytest.mark.parametrize("without, proposed", [(0.0, False), (np.inf, True)])
 def test_more_functions_of_a_symmetry_that_fails_are_not_proposed(monkeypatch, without, proposed):
     from specavg.estimators import _base

@@ -106,6 +106,18 @@ def test_random_nodes_in_high_dimension_state_an_error_that_holds():
     assert model.quadrature_error_ < 0.05
 
 
+def test_no_grid_is_made_that_has_too_many_nodes_to_be_used(monkeypatch):
+    """The grid of Torus(8) that is exact for the 306,049 functions of this basis has 7⁸ nodes, and 20,000 are used."""
+    made = []
+    monkeypatch.setattr(sa.Torus, "_grid", lambda *_: made.append(_) or (np.zeros((7**8, 8)), np.ones(7**8)))
+    space, group = sa.Torus(8), groups.symmetric(8)
+    X = space.sample(100, random_state=0)
+    model = sa.Symmetrized(Ridge(), space, group).fit(X, np.cos(np.pi * X).sum(axis=1) ** 2)
+    assert model.basis_.total_dim > model.n_nodes
+    assert "random" in model.quadrature_
+    assert not made
+
+
 def test_values_far_from_random_nodes_are_those_of_the_average():
     """Of a linear model it is b + mean(w) Σx. Fine functions of S₄₀ are large at e₁ and at (1, ..., 1)."""
     space, group = sa.Sphere(40), groups.symmetric(40)

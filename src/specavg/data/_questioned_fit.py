@@ -213,7 +213,7 @@ def tensor_hint(output: str | Representation) -> str:
     return f"Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
 
 
-def question_size(basis: BasisTable, count: int, rows: int, error: float, *, group_fails: bool) -> None:
+def question_size(basis: BasisTable, count: int, rows: int, error: float, *, wanted: bool, group_fails: bool) -> None:
     """Warn where time, and not the data, ended the search for functions, and the fit is far from its data.
 
     Parameters
@@ -223,12 +223,15 @@ def question_size(basis: BasisTable, count: int, rows: int, error: float, *, gro
         Points, and numbers that were observed at them.
     error : float
         Leave-one-out error in standard deviations of the targets.
+    wanted : bool
+        Whether the penalty leaves so much of the last function that data want more of them. Any poor fit is then told;
+        otherwise it may be noise that is left, and only a large error is.
     group_fails : bool
         Whether the data do not seem to have the symmetry: more functions that have it are then not proposed.
     """
     # Of constants alone the fit has warned.
     by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > basis.n_constants
-    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > rows:
+    if not by_time or not error > (POOR if wanted else _LARGE_ERROR) or basis.dim * _FEW_FOR_ROWS > rows:
         return
     advice = "" if group_fails else f" {_how_to_have_more(basis)}"
     warnings.warn(

@@ -187,8 +187,9 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             data = replace(data, basis=basis)
             candidates = self._searched(data, alpha)
             self._take_basis(basis)
-            self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, None)
-            self._question_error(points, targets, len(data.points), rows)
+            fit = self._solved(data.problem(), candidates, alpha)
+            self._keep(fit.of_weights(unit), outputs, None)
+            self._question_error(points, targets, fit, len(data.points), rows)
             return self
 
     def _refuse_tensors(self, y: Any) -> None:

@@ -213,7 +213,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
                 self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             self._keep(fit.of_weights(unit), outputs, None)
             if not (outputs and question_vectors(basis, outputs, self.loo_error_)):
-                self._question_error(points, targets, data.count, data.count, problem.shared)
+                self._question_error(points, targets, fit, data.count, data.count, problem.shared)
             return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
@@ -242,7 +242,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             fit = self._solved(data.problem(basis, ratio), candidates, alpha)
             self._keep(fit.of_weights(unit), (), None)
             rows = data.rows(self._space().dim)
-            self._question_error(data.points, data.targets, len(data.points), rows, gradient=data.gradients)
+            self._question_error(data.points, data.targets, fit, len(data.points), rows, gradient=data.gradients)
             self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
             return self
 

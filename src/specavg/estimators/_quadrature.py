@@ -65,7 +65,10 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1, made: Quadra
         on each orbit are enough.
     """
     rules, first = _product_rules(basis, made), list[Rule]()
-    for rule in islice(rules, len(_FACTORS)):
+    # A rule that makes k functions orthonormal has k nodes at least. Where that is too many, no rule needs to be made:
+    # the first of Torus(8) that is exact for 306,049 functions has 5.8 million nodes, which took seconds.
+    fewest = basis.total_dim if made is None else basis.dim
+    for rule in islice(rules if fewest <= stretch * most else (), len(_FACTORS)):
         first.append(rule)
         if (len(rule.points) > most and len(first) >= 2) or len(rule.points) > stretch * most:
             break

@@ -35,6 +35,7 @@ from specavg.regression._regression_problem import Problem, SharedOrbits
 from specavg.regression._ridge_fit import RidgeFit, Trial, mean_fit
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
 from specavg.regression._spectrum_choice import ridge_fit, shortlist
+from specavg.regression._spectrum_choice_many_rows import weakest_share
 from specavg.spaces import Space
 
 # When the group is doubted. A wrong mirror, axis, convention or order of columns gave errors of 0.4 to 1, and 1e-14 to
@@ -205,6 +206,7 @@ class SpectralRidge(PiecewiseEstimator):
         self,
         points: Array,
         targets: Array,
+        fit: RidgeFit,
         count: int,
         rows: int,
         shared: SharedOrbits | None = None,
@@ -217,6 +219,8 @@ class SpectralRidge(PiecewiseEstimator):
         points : ndarray of shape (n, n_features)
             As they were given.
         targets : ndarray of shape (n,) or (n, outputs)
+        fit : RidgeFit
+            With weights whose mean is one: penalties are relative to them.
         count, rows : int
             Points, and numbers that were observed at them.
         shared : SharedOrbits, optional
@@ -245,7 +249,8 @@ class SpectralRidge(PiecewiseEstimator):
                 known = shared is not None and shared.points_are_known
                 question_fit(self.loo_error_, count, self._why_nothing, points_are_known=known)
         if self._cutoff() is None:
-            question_size(self.basis_, count, rows, self.loo_error_, group_fails=group_fails)
+            wanted = weakest_share(fit, self._levels(self.basis_), float(count)) > _limits.WANTED
+            question_size(self.basis_, count, rows, self.loo_error_, wanted=wanted, group_fails=group_fails)
 
     def _error_without_group(self, points: Array, targets: Array, gradient: Array | None) -> float:
         """The leave-one-out error of a fit of some rows without the group; infinite where there is no need to know.

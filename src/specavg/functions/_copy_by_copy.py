@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._copy_chains import CopyChains
-from specavg.functions._factor_table import TABLE, FactorTable
+from specavg.functions._factor_table import GIVEN, FactorTable
 from specavg.functions._threads import block_size
 
 Indices = NDArray[np.int64]
@@ -32,7 +32,7 @@ _COLUMNS = 128
 # point takes 830 ns in blocks of 64, 570 ns in blocks of 256 (600 kB) and 610 ns in blocks of 512. On T^40 with 2483
 # states it takes 45, 35 and 56 µs.
 _SMALLEST_BLOCK, _STATES_BYTES = 128, 600_000
-_NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
+_NO_TABLE = FactorTable.of(GIVEN, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
 
 class CopyByCopy(NamedTuple):

@@ -23,8 +23,9 @@ from specavg._arrays import Array
 
 COSINE, STEP, SOLID_STEP, PAIR, SINE = range(5)
 # How points become the coordinates x of a table. TORUS: divided by the period and reduced to |x| ≤ 1/2. SPHERE: divided
-# by their norm and multiplied by the radius. TABLE: taken as they are.
-TORUS, SPHERE, TABLE = range(3)
+# by their norm and multiplied by the radius. TABLE: taken as they are. GIVEN: not at all; the table has no rows, and
+# values of the factors come from elsewhere.
+TORUS, SPHERE, TABLE, GIVEN = range(4)
 
 Indices = NDArray[np.int64]
 
@@ -35,7 +36,7 @@ class FactorTable(NamedTuple):
     Attributes
     ----------
     mode : int
-        How points become coordinates: `TORUS`, `SPHERE` or `TABLE`.
+        How points become coordinates: `TORUS`, `SPHERE`, `TABLE` or `GIVEN`.
     scale : ndarray of shape (d,) or (1,)
         The derivative of the coordinates by the given ones. `TORUS`: 1/period of each coordinate. `SPHERE`: the radius.
         `TABLE`: what gradients are multiplied by; the points themselves are not.

@@ -139,6 +139,15 @@ class Functions(abc.ABC):
         return None
 
     @property
+    def copy_rows(self) -> Sequence[int]:
+        """The row of each function in `copy_table`."""
+        return range(self.dim)
+
+    def copy_coordinates(self, X: Array) -> Array:
+        """Coordinates as `copy_table` reads them, of any shape."""
+        return X
+
+    @property
     def invariant_to_sign_bits(self) -> bool:
         """Whether values at a point keep every bit when signs of its coordinates change."""
         return False

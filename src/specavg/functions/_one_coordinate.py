@@ -16,7 +16,7 @@ from specavg.functions._plain_products import factors, slopes_of_factors
 
 @final
 class OneCoordinate(Functions):
-    """Functions of one coordinate t = (x − centre)/half: rows of a table of factors, each times a weight.
+    """Functions of one coordinate t = (x − centre)/half: rows of a table of factors.
 
     Parameters
     ----------
@@ -24,8 +24,6 @@ class OneCoordinate(Functions):
         Recurrences of one coordinate t.
     rows : ndarray of int, shape (dim,)
         The row of each function; −1 is the constant 1.
-    weights : ndarray of shape (dim,)
-        What each row is multiplied by.
     centre, half : float
         The x with t = 0, and its distance from the x with t = 1.
     most : float
@@ -36,12 +34,11 @@ class OneCoordinate(Functions):
         self,
         table: FactorTable,
         rows: NDArray[np.intp],
-        weights: Array,
         centre: float = 0.0,
         half: float = 1.0,
         most: float = np.inf,
     ) -> None:
-        self._table, self._rows, self._weights = table, rows, weights
+        self._table, self._rows = table, rows
         self._centre, self._half, self._most = centre, half, most
         self.dim = len(rows)
 
@@ -51,7 +48,15 @@ class OneCoordinate(Functions):
 
     @property
     def copy_table(self) -> FactorTable | None:
-        return None if self._table.mode == TABLE else self._table
+        return self._table if (self._rows >= 0).all() else None
+
+    @property
+    def copy_rows(self) -> Sequence[int]:
+        return self._rows.tolist()
+
+    def copy_coordinates(self, X: Array) -> Array:
+        """The coordinates t of a table that takes points as they are; others scale them."""
+        return X if self._table.mode == SPHERE else np.clip((X - self._centre) / self._half, -self._most, self._most)
 
     def _factors(self, X: Array) -> tuple[Array, Array]:
         """The coordinates t, and all rows of the table at t."""  # (n, 1) -> (n,), (F + 1, n)
@@ -59,11 +64,11 @@ class OneCoordinate(Functions):
         return t, factors(self._table, t[None], t[None])
 
     def values(self, X: Array) -> Array:
-        return self._factors(X)[1][self._rows].T * self._weights
+        return self._factors(X)[1][self._rows].T
 
     def gradient(self, X: Array) -> Array:
         slopes = slopes_of_factors(self._table, *self._factors(X))
-        return (slopes[self._rows].T * (self._weights / self._half))[:, :, None]
+        return (slopes[self._rows].T / self._half)[:, :, None]
 
 
 def chebyshev_polynomials(centre: float, half: float, degrees: Sequence[int]) -> OneCoordinate:
@@ -72,8 +77,8 @@ def chebyshev_polynomials(centre: float, half: float, degrees: Sequence[int]) ->
     t is (x − centre)/half.
     """
     k = np.array(degrees, dtype=np.intp)
-    table = chebyshev_table(int(k.max(initial=0)), 1, half)
-    return OneCoordinate(table, k - 1, np.sqrt(np.where(k > 0, 2.0, 1.0)), centre, half, 1.0)
+    table = chebyshev_table(int(k.max(initial=0)), 1, half, 2.0**0.5)
+    return OneCoordinate(table, k - 1, centre, half, 1.0)
 
 
 def hermite_polynomials_and_powers(d: int, degree: int) -> OneCoordinate:
@@ -83,16 +88,16 @@ def hermite_polynomials_and_powers(d: int, degree: int) -> OneCoordinate:
     powers = operations[degree:]  # they come after the Hermite polynomials, and so do the rows that they read
     powers[:, 2:4] = np.where(powers[:, 2:4] < 0, -1, powers[:, 2:4] + degree)
     table = FactorTable.of(SPHERE, np.array([np.sqrt(d)]), operations, constants)
-    return OneCoordinate(table, np.arange(2 * degree), np.ones(2 * degree), half=1.0 / np.sqrt(d))
+    return OneCoordinate(table, np.arange(2 * degree), half=1.0 / np.sqrt(d))
 
 
-def chebyshev_table(top: int, d: int, half: float) -> FactorTable:
-    """The Chebyshev polynomials T_1, …, T_top of d coordinates x, each given in units of `half`.
+def chebyshev_table(top: int, d: int, half: float, weight: float = 1.0) -> FactorTable:
+    """The Chebyshev polynomials T_1, …, T_top, times a weight w, of d coordinates x, each given in units of `half`.
 
-    T_1 = x, T_2 = 2x·T_1 − 1 and T_k = 2x·T_{k−1} − T_{k−2}.
+    wT_1 = wx, wT_2 = 2x·wT_1 − w and wT_k = 2x·wT_{k−1} − wT_{k−2}.
     """
-    first = np.arange(top) == 0
-    rows = _recurrence_rows(np.where(first, 1.0, 2.0), np.where(first, 0.0, -1.0), d)
+    k = np.arange(1, top + 1)
+    rows = _recurrence_rows(np.where(k == 1, weight, 2.0), np.select([k == 1, k == 2], [0.0, -weight], -1.0), d)
     return FactorTable.of(TABLE, np.array([1 / half]), *rows)
 
 

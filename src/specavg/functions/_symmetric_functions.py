@@ -23,12 +23,12 @@ from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._copy_by_copy import COPIES_HELD, CopyByCopy, PlainStates
 from specavg.functions._copy_chains import CopyChains
 from specavg.functions._expanded_in_waves import ExpandedInWaves
-from specavg.functions._factor_table import SPHERE, TABLE, TORUS
+from specavg.functions._factor_table import GIVEN, SPHERE, TABLE, TORUS
 from specavg.functions._few_rows import few_at_a_time
-from specavg.functions._functions import PLAIN_BYTES, Array, Functions
+from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Array, Functions, row_ranges
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_products import factors, slopes_of_factors
-from specavg.functions._threads import for_all_rows, read_only
+from specavg.functions._threads import SMALLEST_BLOCK, for_all_rows, read_only
 from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
 Indices = NDArray[np.int64]
@@ -86,7 +86,9 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
 
     @cached_property
     def _program(self) -> CopyByCopy:
-        return CopyByCopy.of(self._multisets, self._one_copy.copy_table)
+        table, rows = self._one_copy.copy_table, self._one_copy.copy_rows
+        multisets = self._multisets if table is None else [[rows[a] for a in multiset] for multiset in self._multisets]
+        return CopyByCopy.of(multisets, table)
 
     @cached_property
     def _plain_states(self) -> PlainStates:
@@ -138,20 +140,30 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
     def _loaded(self, X: Array) -> Array:
         """The coordinate of each copy, or all one-copy values where the loop does not compute them itself."""
         # (n, n_features) -> (n, m, 1) or (n, m, A)
-        if self._program.table.mode != TABLE:
-            return read_only(X)[:, :, None]
+        if self._program.table.mode != GIVEN:
+            return read_only(self._one_copy.copy_coordinates(X))[:, :, None]
         return read_only(self._copy_values(X))
 
     def _copy_values(self, X: Array) -> Array:
         """The values of the one-copy functions at every copy."""  # (n, n_features) -> (n, m, A)
         flat = X.reshape(len(X) * self._copies, -1)
-        return self._one_copy.values(flat).reshape(len(X), self._copies, self._one_copy.dim)
+        if len(flat) * self._one_copy_bytes <= CHUNK_BYTES:
+            values = self._one_copy.values(flat)
+        else:
+            values = np.empty((len(flat), self._one_copy.dim))
+            for some in row_ranges(len(flat), self._one_copy_bytes):
+                values[some] = self._one_copy.values(flat[some])
+        return values.reshape(len(X), self._copies, self._one_copy.dim)
 
     def _pieces(self, rows: slice) -> Iterator[slice]:
-        if self._program.table.mode != TABLE:
+        if self._program.table.mode != GIVEN:
             yield rows
             return
-        for piece in self.chunks(rows.stop - rows.start, self._copies * self._one_copy_bytes):
+        # A block of the loop takes the same time for fewer points: a piece has at least as many as the smallest block,
+        # where their values fit in memory.
+        row_bytes = 8.0 * self._copies * self._one_copy.dim
+        usual = CHUNK_BYTES / (self._copies * self._one_copy_bytes)
+        for piece in row_ranges(rows.stop - rows.start, row_bytes, row_bytes * max(usual, SMALLEST_BLOCK)):
             yield slice(rows.start + piece.start, rows.start + piece.stop)
 
     def _gathered(self, sums: Array) -> Array:
@@ -170,21 +182,21 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
     def _split(self, X: Array) -> Array:
         """The copies, each as a table of points; on spheres the coordinates, normalised."""
         # (n, n_features) -> (m, n, f)
-        X = normalized(X) if self._program.table.mode == SPHERE else X
+        X = normalized(X) if self._program.table.mode == SPHERE else self._one_copy.copy_coordinates(X)
         return np.ascontiguousarray(X.reshape(len(X), self._copies, -1).transpose(1, 0, 2))
 
     def _at_copies(self, copies: Array) -> Array:
-        """The values of the one-copy functions, without a loop."""  # (c, n, f) -> (A, c, n)
+        """The one-copy functions, or the rows of their table, without a loop."""  # (c, n, f) -> (A, c, n)
         flat = copies.reshape(-1, copies.shape[2])
-        given = self._program.table.mode == TABLE
+        given = self._program.table.mode == GIVEN
         values = self._one_copy.plain_values(flat).T if given else self._factors(copies)[1][:-1]
-        return values.reshape(self._one_copy.dim, *copies.shape[:2])
+        return values.reshape(len(values), *copies.shape[:2])
 
     def _factors(self, copies: Array) -> tuple[Array, Array]:
         """The coordinates of a table of factors, and its rows there, with a last row of ones."""
         # (c, n, 1) -> (c · n,), (A + 1, c · n)
         table = self._program.table
-        x = table.scale[0] * copies.reshape(1, -1)
+        x = copies.reshape(1, -1) * (1.0 if table.mode == TABLE else table.scale[0])
         if table.mode == TORUS:
             x -= np.rint(x)
         return x[0], factors(table, x, x)
@@ -203,7 +215,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
     def _slopes_at(self, copies: Array) -> Array:
         """The gradients of the one-copy functions."""  # (c, n, f) -> (A, c, n, f)
         table, (c, n, f) = self._program.table, copies.shape
-        if table.mode != TABLE:
+        if table.mode != GIVEN:
             return table.scale[0] * slopes_of_factors(table, *self._factors(copies))[:-1].reshape(table.size, c, n, f)
         slopes = few_at_a_time(n, self._one_copy.gradient, copies.reshape(c * n, f))
         return slopes.reshape(c, n, self._one_copy.dim, f).transpose(2, 0, 1, 3)
@@ -218,7 +230,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         program, m = self._chains, self._copies
         coefficients = read_only(self._spread(C)[:, None, :])
         stretch = program.stretch(m)
-        given, combined = program.table.mode == TABLE, np.empty((*X.shape, C.shape[1]))
+        given, combined = program.table.mode == GIVEN, np.empty((*X.shape, C.shape[1]))
 
         def work(rows: slice) -> None:
             for piece in self._pieces(rows):
@@ -276,7 +288,7 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
     def _pulled(self, copies: Array, by: Array) -> Array:
         """The gradient of a function, from its derivatives by the one-copy values."""
         # (c, n, f), (A, c, n) -> (c, n, f)
-        if self._program.table.mode != TABLE:
+        if self._program.table.mode != GIVEN:
             return np.einsum("acn,acnf->cnf", by, self._slopes_at(copies))
         c, n, f = copies.shape
         flat, W = copies.reshape(c * n, f), np.ascontiguousarray(by.reshape(len(by), c * n).T)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import SPHERE, TABLE, TORUS
+from specavg.functions._factor_table import GIVEN, SPHERE, TABLE, TORUS
 from specavg.functions.loops._feature_rows import add_multiple
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import dot, fill
@@ -65,12 +65,12 @@ def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any,
     nodes[:, :] = 0.0
     nodes[0, :] = 1.0
     for b in range(B):
-        scale[b] = table.scale[0]
+        scale[b] = 1.0 if table.mode == TABLE else table.scale[0]
         if table.mode == SPHERE:
             scale[b] /= norm(X[min(start + b, n - 1)])
     begin = len(states)
     for i in range(m):
-        if table.mode == TABLE:
+        if table.mode == GIVEN:
             for b in range(B):
                 point = X[min(start + b, n - 1), i]
                 for a in range(given):

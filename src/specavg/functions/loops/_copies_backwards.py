@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE
+from specavg.functions._factor_table import COSINE, GIVEN, SINE, SPHERE, TABLE
 from specavg.functions.loops._copies import TILE, coordinates, grow1, norm
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
@@ -40,7 +40,7 @@ def _load(table: Any, X: Any, start: int, B: int, copies: Any, scale: Any, x: An
     n, (first, last) = len(X), copies
     for i in range(first, last):
         now = T[i - first]
-        if table.mode == TABLE:
+        if table.mode == GIVEN:
             for b in range(B):
                 point = X[min(start + b, n - 1), i]
                 for a in range(len(point)):
@@ -278,7 +278,7 @@ def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> Non
     for start in range(0, n, B):
         inside = min(B, n - start)
         for b in range(B):
-            scale[b] = table.scale[0]
+            scale[b] = 1.0 if table.mode == TABLE else table.scale[0]
             if table.mode == SPHERE:
                 scale[b] /= norm(X[min(start + b, n - 1)])
         for column in range(len(C)):
@@ -309,7 +309,7 @@ def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> Non
                     _begin(program.along, T[i - first], now, B)
                     _backwards(program, i, now, before[i - first], bar, B)
                     _gather(program.along, now, B)
-                    if table.mode == TABLE:
+                    if table.mode == GIVEN:
                         for a in range(given):
                             for b in range(inside):
                                 out[start + b, i, a, column] = now[a, ROW + b]

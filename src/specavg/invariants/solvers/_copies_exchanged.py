@@ -4,7 +4,8 @@ Atoms of two kinds are like this: those of a kind are exchanged. What moves all 
 of the copies, so these act on its invariants. A type has r of them for each arrangement of its eigenspaces on the
 copies. A permutation takes one arrangement to another, and where two copies of one eigenspace change places it turns
 the r invariants by a matrix of that size. What all permutations leave alone is a null space of r numbers for each orbit
-of arrangements: the eigenspace itself may have a million functions.
+of arrangements: the eigenspace itself may have a million functions. On spheres a permutation may take some copies to
+their antipodes too, as for directions without a sense: that changes the sign of functions of odd degree.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any, final
 
 import numpy as np
@@ -29,6 +31,7 @@ from specavg.invariants.solvers._orbits import orbits
 from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, eigenspace_below, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together, types_of_copies
+from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Power, Space
 
 
@@ -48,8 +51,8 @@ class ExchangedType:
     C: Array
 
 
-# Where a permutation takes each arrangement, and the order of the slots in which it does.
-Move = list[tuple[int, tuple[int, ...]]]
+# Where a permutation takes each arrangement, the order of the slots in which it does, and the sign.
+Move = list[tuple[int, tuple[int, ...], int]]
 # The invariants of each type of an eigenspace.
 ExchangedTypes = tuple[ExchangedType, ...]
 
@@ -63,7 +66,7 @@ def _found_before(space: Space, group: Group) -> dict[Slots, FixedSpace | None]:
 class _Exchanged(TypeByType[ExchangedTypes], abc.ABC):
     """What the permutations leave alone of the invariants of each type."""
 
-    _permutations: tuple[tuple[int, ...], ...]
+    _permutations: tuple[SignedPermutation, ...]
     _found: dict[Slots, FixedSpace | None]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
@@ -87,17 +90,18 @@ class _Exchanged(TypeByType[ExchangedTypes], abc.ABC):
         return found
 
     def _moves(self, slots: Slots, arrangements: Sequence[tuple[int, ...]]) -> list[Move]:
-        """Where each permutation takes each arrangement, and the order of the slots in which it does."""
+        """Where each permutation takes each arrangement, the order of the slots in which it does, and the sign."""
         place = {arrangement: i for i, arrangement in enumerate(arrangements)}
-        kinds = [slots.index(slot) for slot in slots]  # equal slots are side by side
+        kinds, odd = [slots.index(slot) for slot in slots], self._types.odd(slots)  # equal slots are side by side
         moves: list[Move] = []
-        for image in self._permutations:
+        for g in self._permutations:
             one: Move = []
             for arrangement in arrangements:
-                moved = [image[copy] for copy in arrangement]
+                moved = [g.image[copy] for copy in arrangement]
+                sign = prod(g.signs[copy] for copy, changes in zip(arrangement, odd, strict=True) if changes)
                 # Slot j of the arrangement that is reached is slot order[j] of the one that was moved.
                 order = tuple(sorted(range(len(slots)), key=lambda i: (kinds[i], moved[i])))
-                one.append((place[tuple(moved[i] for i in order)], order))
+                one.append((place[tuple(moved[i] for i in order)], order, sign))
             moves.append(one)
         return moves
 
@@ -126,7 +130,7 @@ class _Exchanged(TypeByType[ExchangedTypes], abc.ABC):
         shape = [V.dim for V, _ in slots]
         turns: dict[tuple[int, ...], Array] = {}
         allowed = 100 * rounding(len(Q))
-        for order in {order for one in moves for _, order in one}:
+        for order in {order for one in moves for _, order, _ in one}:
             moved = Q.reshape(*shape, -1).transpose(*order, len(slots)).reshape(Q.shape)
             turns[order] = Q.T @ moved
             outside = float(np.linalg.norm(moved - Q @ turns[order], axis=0).max(initial=0.0))
@@ -137,12 +141,12 @@ class _Exchanged(TypeByType[ExchangedTypes], abc.ABC):
                 )
         r = Q.shape[1]
         require_memory(
-            8.0 * 3 * len(arrangements) * r * _orbits(moves) * r,
+            8.0 * 3 * len(arrangements) * r * _orbits(moves, signed=False) * r,
             f"invariants of {len(arrangements)} arrangements of {len(slots)} copies, {r} of each,",
             "Lower the cutoff.",
         )
         classes = [(i * r, (i + 1) * r) for i in range(len(arrangements))]
-        return fixed_by_moves([[(to, turns[order]) for to, order in one] for one in moves], classes)
+        return fixed_by_moves([[(to, sign * turns[order]) for to, order, sign in one] for one in moves], classes)
 
     def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[ExchangedTypes]:
         found: list[ExchangedType] = []
@@ -223,8 +227,8 @@ class CopiesAndOutputsExchanged(_Exchanged, OutputSolver[ExchangedTypes]):
         return CombinedOutputs(self.output.dim, scalars, together @ chosen)
 
 
-def _orbits(moves: Sequence[Move]) -> int:
-    """The number of orbits of arrangements."""
-    targets = [np.array([to for to, _ in move]) for move in moves]
-    still = [np.zeros(len(target), dtype=np.int64) for target in targets]
-    return orbits(len(targets[0]), targets, still, 1).count
+def _orbits(moves: Sequence[Move], *, signed: bool = True) -> int:
+    """The number of orbits of arrangements; if `signed`, of those around which no sign changes."""
+    targets = [np.array([to for to, _, _ in move]) for move in moves]
+    changes = [np.array([int(signed and sign < 0) for _, _, sign in move]) for move in moves]
+    return orbits(len(targets[0]), targets, changes, 2).count

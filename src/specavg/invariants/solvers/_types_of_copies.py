@@ -39,8 +39,9 @@ from specavg.invariants.solvers._symmetric_powers import (
     power_of_field,
 )
 from specavg.isometries import Copies, Isometry, SignedPermutation
+from specavg.isometries._linear import linear
 from specavg.isometries.fields import CopiesField, Field, integer_speed
-from specavg.spaces import Eigenspace, Power, Space
+from specavg.spaces import Eigenspace, Power, Space, Sphere
 from specavg.spaces._copy_types import copy_types
 from specavg.spaces._eigenspace import columns_of
 
@@ -58,7 +59,8 @@ class Together:
     isometries: tuple[Isometry, ...]
     fields: tuple[Field, ...]
     permuted: bool  # whether all permutations of the copies are in the group
-    permutations: tuple[tuple[int, ...], ...]  # those that generate some of them; none where all are in the group
+    # Those that generate some of them; none where all are in the group. A copy with the sign −1 goes to its antipode.
+    permutations: tuple[SignedPermutation, ...]
     images: tuple[Array, ...]  # ρ(g)ᵀ of each isometry
     velocities: tuple[Array, ...]  # dρ(ξ)ᵀ of each field
 
@@ -81,17 +83,27 @@ def copies_move_together(space: Space, group: Group, output: Representation | No
         assert isinstance(g, Copies)
         if g.image == tuple(range(g.size)) and len(set(g.parts)) == 1:
             isometries.append((g.parts[0], image))
-        elif all(part.is_identity for part in g.parts) and np.array_equal(image, np.eye(len(image))):
-            permutations.append(SignedPermutation(g.image, (1,) * g.size))
+        elif all(signs := [_sign(part, space.base) for part in g.parts]) and np.array_equal(image, np.eye(len(image))):
+            permutations.append(SignedPermutation(g.image, tuple(signs)))
         else:
             return None
     if not (fields or isometries):
         return None
     permuted = bool(permutations) and isinstance(Group(permutations).recognise(), Symmetric)
-    some = () if permuted else tuple(g.image for g in permutations)
+    some = () if permuted else tuple(permutations)
     moved, images = zip(*isometries, strict=True) if isometries else ((), ())
     flows, velocities = zip(*fields, strict=True) if fields else ((), ())
     return Together(moved, flows, permuted, some, images, velocities)
+
+
+def _sign(part: Isometry, base: Space) -> int:
+    """1 for the identity, −1 for the antipode x ↦ −x of a sphere, and 0 for all else.
+
+    The antipode commutes with all isometries and fields, and multiplies a harmonic of degree l by (−1)^l.
+    """
+    if part.is_identity:
+        return 1
+    return -1 if isinstance(base, Sphere) and np.array_equal(linear(part).matrix, -np.eye(part.size)) else 0
 
 
 @lru_cache(maxsize=4)  # a default fit compares up to three orders, which have the same types
@@ -189,6 +201,11 @@ class TypesOfCopies:
         # that, to be safe. BᴴB, its eigenvectors and work space; all of a type where no field sorts.
         widest = max((V.dim for V, _ in slots), default=1)
         return 16.0 * 4 * (3 * size / widest) ** 2 + 16.0 * 40 * size
+
+    def odd(self, slots: Slots) -> list[bool]:
+        """Whether the functions of each slot change their sign at the antipode of a copy, on spheres."""
+        base = self._power.base
+        return [isinstance(base, Sphere) and base.degree(V) % 2 == 1 for V, _ in slots]
 
     def arrangements(self, slots: Slots) -> Iterator[tuple[int, ...]]:
         """The copies that the slots are put on; slots of one eigenspace in increasing order. With permutations, one."""
