@@ -196,7 +196,6 @@ def test_without_spglib_the_message_says_how_to_install_it(monkeypatch):
         groups.space_group(225)
 
 
-@pytest.mark.filterwarnings("ignore:Set OLD_ERROR_HANDLING")
 def test_an_origin_choice_may_be_a_number():
     for choice in (1, 2):
         assert groups.space_group(227, choice) == groups.space_group(227, str(choice))
@@ -205,6 +204,7 @@ def test_an_origin_choice_may_be_a_number():
         groups.space_group(227, 3)
 
 
+@pytest.mark.filterwarnings("ignore:Set OLD_ERROR_HANDLING")
 def test_all_530_symbols_name_their_own_setting():
     spglib = pytest.importorskip("spglib")
     from specavg.groups._space_group_settings import hall_number
