@@ -255,9 +255,7 @@ def test_a_list_of_molecules_is_no_list_of_atoms():
     for symbols in (frames[:3], frames):  # as many as there are atoms, and more
         with pytest.raises(ValueError, match=rf"a list of {len(symbols)} Atoms of ASE; .*symbols=frames\[0\]$"):
             InvariantPotential(symbols).fit(R, E)
-    with pytest.raises(
-        ValueError, match=r"the text 'H2O'; list the atoms, .* or give Atoms of ASE, such as ase\.Atoms"
-    ):
+    with pytest.raises(ValueError, match=r"the text 'H2O', which .*: list the atoms .*, or give Atoms of ASE$"):
         InvariantPotential("H2O").fit(R, E)
 
 

@@ -520,6 +520,7 @@ def shown(ax):
     return ax.collections[0].get_clim()
 
 
+@pytest.mark.filterwarnings("ignore:the density is sharper than this picture")  # whose grid is coarse, to be fast
 def test_pictures_of_pixels_have_a_peak_under_every_pole():
     from specavg.plot._poles import drawn_pole_density, sides
 

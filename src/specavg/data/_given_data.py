@@ -13,6 +13,7 @@ from specavg._arrays import Array, with_matrices
 from specavg._random import OWN_SEED
 from specavg.data._kinds_of_columns import (
     TO_NUMBERS,
+    check_columns,
     check_kind,
     check_kinds,
     column_name,
@@ -20,7 +21,6 @@ from specavg.data._kinds_of_columns import (
     is_time,
     names_of_columns,
 )
-from specavg.data._questioned_columns import check_columns
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants._acting_group import not_a_space

@@ -1,4 +1,4 @@
-"""Columns of a table by name and kind: what is no single real number is refused, in words that say what to do."""
+"""Columns of a table by name, kind and number: what cannot be the points of a space is refused, with what to do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import re
 from typing import Any
 
 import numpy as np
+
+from specavg.groups import Group
+from specavg.invariants._acting_group import check_group
+from specavg.spaces import Rotations, Space, Sphere, default_space
 
 # How NumPy, pandas, Polars and Arrow name their kinds of dates, times of the day and durations.
 _TIMES = re.compile(r"date|time|duration|period", re.IGNORECASE)
@@ -96,3 +100,40 @@ def check_kind(name: str, kind: Any) -> None:
 def column_name(names: Any, j: int) -> str:
     """A column as a user knows it: by its name where it has one."""
     return f"column {j}" if names is None else f"column {names[j]!r}"
+
+
+def check_columns(
+    space: Space | None, group: Group | None, columns: int, select: str = "Select the columns of the coordinates"
+) -> None:
+    """Refuse points with another number of columns than the space has, or than the group needs on a torus."""
+    if space is not None and columns != space.n_features:
+        shape = f"(n, {space.n_features})"
+        if len(space.shape) > 1:
+            shape += f" or (n, {', '.join(map(str, space.shape))})"
+        remedy = f"{select}, or give the space that the data live on."
+        if isinstance(space, Rotations) and columns in (3, 4):
+            remedy = (
+                "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."
+            )
+        if space == Sphere(3) and columns == 2:
+            remedy = "spaces.directions_from_lonlat makes unit vectors of longitude and latitude."
+        raise ValueError(
+            f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
+            f"{shape}. {remedy}"
+        )
+    if space is not None or not isinstance(group, Group):
+        return
+    if columns != group.columns:
+        raise ValueError(
+            f"X has {columns} columns (features), but {group!r} acts on {group.columns} coordinates. Select the "
+            "columns that the group acts on, or give a group of the right size; without space= the points are those of "
+            "a torus, one column for each coordinate."
+        )
+    torus = default_space(columns)
+    try:
+        check_group(torus, group)
+    except ValueError as error:
+        raise ValueError(
+            f"no space was given, and the points are then those of {torus!r}: give the space that {group!r} acts on, "
+            f"as space= or as the space of the kernel. {error}"
+        ) from None

@@ -1,6 +1,6 @@
-"""Columns of a table, asked whether they can be what a space takes: their number, kind, unit, order and lengths.
+"""Columns of a table, asked whether they are in the unit, the order and of the lengths that a space takes.
 
-What cannot be right is refused. What is hardly right is warned of, at the line of the user.
+What is hardly right is warned of, at the line of the user.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.data._kinds_of_columns import column_name
 from specavg.groups import Group
-from specavg.invariants._acting_group import check_group
-from specavg.spaces import Power, Product, Rotations, Space, Sphere, Torus, default_space
+from specavg.spaces import Power, Product, Space, Torus
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three. Of π, 2π and the period 2 of the
@@ -37,43 +36,6 @@ _UNIT_LENGTH = 1e-6  # how far from 1 the lengths of unit vectors are: single pr
 _STANDARDISED = 1e-6  # of means and standard deviations: a scaler leaves 1e-15, and single precision 1e-7
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
-
-
-def check_columns(
-    space: Space | None, group: Group | None, columns: int, select: str = "Select the columns of the coordinates"
-) -> None:
-    """Refuse points with another number of columns than the space has, or than the group needs on a torus."""
-    if space is not None and columns != space.n_features:
-        shape = f"(n, {space.n_features})"
-        if len(space.shape) > 1:
-            shape += f" or (n, {', '.join(map(str, space.shape))})"
-        remedy = f"{select}, or give the space that the data live on."
-        if isinstance(space, Rotations) and columns in (3, 4):
-            remedy = (
-                "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."
-            )
-        if space == Sphere(3) and columns == 2:
-            remedy = "spaces.directions_from_lonlat makes unit vectors of longitude and latitude."
-        raise ValueError(
-            f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
-            f"{shape}. {remedy}"
-        )
-    if space is not None or not isinstance(group, Group):
-        return
-    if columns != group.columns:
-        raise ValueError(
-            f"X has {columns} columns (features), but {group!r} acts on {group.columns} coordinates. Select the "
-            "columns that the group acts on, or give a group of the right size; without space= the points are those of "
-            "a torus, one column for each coordinate."
-        )
-    torus = default_space(columns)
-    try:
-        check_group(torus, group)
-    except ValueError as error:
-        raise ValueError(
-            f"no space was given, and the points are then those of {torus!r}: give the space that {group!r} acts on, "
-            f"as space= or as the space of the kernel. {error}"
-        ) from None
 
 
 def users_line() -> int:

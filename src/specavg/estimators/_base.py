@@ -18,12 +18,8 @@ from sklearn.utils.validation import (
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import check_weights_mask, equal_rows, given_table, given_targets
-from specavg.data._questioned_columns import (
-    check_columns,
-    question_order,
-    question_periods,
-    question_unit,
-)
+from specavg.data._kinds_of_columns import check_columns
+from specavg.data._questioned_columns import question_order, question_periods, question_unit
 from specavg.data._questioned_resolution import question_resolution
 from specavg.data._streaming import Stream, check_total, is_dask, stream_of
 from specavg.groups import Group

@@ -172,8 +172,9 @@ def _unexplained(predicted: float, product: float, given: float) -> float:
 
 
 def _apart(predicted: float, product: float, given: float) -> float:
-    """The size of what was given less what was predicted, over the size of what was given."""
-    return float(np.sqrt(max(predicted - 2 * product + given, 0.0) / max(given, np.finfo(float).tiny)))
+    """The size of what was given less what was predicted, over the size of what was given, which may be zero."""
+    difference = max(predicted - 2 * product + given, 0.0)
+    return float(np.sqrt(difference / given)) if given > np.finfo(float).tiny * difference else np.inf
 
 
 def _from_cartesian(multiple: float) -> str:

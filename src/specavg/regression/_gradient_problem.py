@@ -66,11 +66,11 @@ class Observations:
         """Differences of repeated observations that are free."""
         return 0 if self.lost is None else self.lost.repeats.freedom * self.lost.within.shape[1]
 
-    def squares_lost(self, unit: Array) -> tuple[float, float]:
-        """Sums of squares in `unit`: of all that was averaged less its mean, and of observations that repeat others."""
+    def squares_lost(self, unit: Array, ratio: float) -> tuple[float, float]:
+        """Sums of squares in `unit`, times `ratio`²: of all that was averaged less its mean, and of repetitions."""
         if self.lost is None:
             return 0.0, 0.0
-        lost = self.lost.over(unit)
+        lost = self.lost.over(unit / ratio)
         return float(np.sum(lost.within**2)), float(lost.repeats.squares.sum())
 
 
@@ -143,7 +143,7 @@ class GradientProblem(Problem):
         self._total = float(root @ root)
         squares = float(self._reduced.squares[0])
         self._variance = squares / self._total if squares > 0 else np.inf
-        lost = [o.squares_lost(self.units.unit / size) for o, size in ((values, 1.0), (slopes, ratio))]
+        lost = [o.squares_lost(self.units.unit, times) for o, times in ((values, 1.0), (slopes, ratio))]
         self.within, repeats = np.sum(lost, axis=0).tolist()
         self._repeats = repeats, values.repeated + slopes.repeated
         own = len(root) + self._repeats[1]
