@@ -19,7 +19,7 @@ from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import named_score, screened, shortlist
+from specavg.regression._spectrum_choice import best_named, screened, shortlist
 
 # Makes a basis of at most so many functions; with None, of as many as are affordable.
 MadeBasis = Callable[[int | None], InvariantBasis]
@@ -95,6 +95,9 @@ def _on_few_rows(
                 candidates = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST).spectra
         return Searched(basis, features, candidates)
     many = not few_rows(data.count)
+    # With all rows the spectra of a basis are compared by what they are beside functions that stand out. Of many rows
+    # they are not, and a basis is judged by the spectrum that will be ahead.
+    judged = _limits.SHORTLIST if everything else 1
 
     def first_look(make: MadeBasis, basis: InvariantBasis) -> _Racing:
         features, candidates = _evaluated(basis, sample.points, many=many), candidates_of(basis)
@@ -102,17 +105,18 @@ def _on_few_rows(
         with one_thread(problem.count):
             first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
             few = None if first is None else problem.some_rows(_limits.SCREEN_ROWS)
-            named = -np.inf if first is None or few is None else named_score(few, basis, next(iter(first)), alpha)
-        return _Racing(make, basis, features, problem, candidates, first, named)
+            if first is None or few is None:
+                return _Racing(make, basis, features, problem, candidates, first, -np.inf)
+            _, score = best_named(few, basis, list(first)[:judged], alpha)
+        return _Racing(make, basis, features, problem, candidates, first, score)
 
     racing = [first_look(*pair) for pair in competing_bases(bases, affordable_dim(sample.count))]
     leading = min((each.best for each in racing if each.first is not None), default=np.inf)
     racing = [each for each in racing if each.best <= leading + _limits.BEHIND]
     firsts = sorted(score for each in racing for score in (each.first or {}).values())
     bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
-    size = 1 if everything else _limits.SHORTLIST  # with all rows, the best is known
     racing = [each for each in racing if each.best <= bound]
-    finished = [(each, *each.shortlisted(alpha, size, bound, alone=len(racing) == 1)) for each in racing]
+    finished = [(each, *each.shortlisted(alpha, bound, all_rows=everything, alone=len(racing) == 1)) for each in racing]
     best, spectra, _ = min(finished, key=lambda entry: entry[2])
     # A basis that was ended by the time it takes would end there again, however many functions are wanted.
     basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
@@ -160,10 +164,13 @@ class _Racing:
     first: dict[Spectrum, float] | None
     best: float
 
-    def shortlisted(self, alpha: float | None, size: int, bound: float, *, alone: bool) -> tuple[list[Spectrum], float]:
+    def shortlisted(
+        self, alpha: float | None, bound: float, *, all_rows: bool, alone: bool
+    ) -> tuple[list[Spectrum], float]:
         """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score.
 
-        Where a basis is `alone`, with which no other is compared, no functions are named for the score.
+        With all rows the best is known, functions that stand out being named beside each. With some of many rows
+        several go on, and a basis that is `alone` is not judged.
         """
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
             return self.candidates, np.inf
@@ -171,9 +178,12 @@ class _Racing:
         if not start and self.first is not None:
             start = [next(iter(self.first))]  # which is promising by the functions that are named beside it
         with one_thread(self.problem.count):
-            found = shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
-            score = found.score if alone else named_score(self.problem, self.basis, found.best, alpha)
-            return found.spectra, score
+            found = shortlist(self.problem, self.basis, self.candidates, alpha, _limits.SHORTLIST, start)
+            if alone and not all_rows:
+                return found.spectra, found.score
+            judged = found.spectra if all_rows else [found.best]
+            best, score = best_named(self.problem, self.basis, judged, alpha)
+            return [best] if all_rows else found.spectra, score
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

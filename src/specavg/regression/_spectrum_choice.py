@@ -55,7 +55,11 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         Given: only the spectrum is chosen.
     """
     tried = _tried(problem, levels, candidates, alpha)
-    best, k = _smallest(problem, tried)
+    compared: Sequence[_Tried] = tried
+    if problem.count <= _limits.SEARCH_ROWS:  # with more rows, naming functions beside each would take too long
+        promising = _promising(problem, tried, grids_of(candidates), _limits.SHORTLIST)
+        compared = [_best_named(problem, levels, promising, alpha)[0]]
+    best, k = _smallest(problem, compared)
     trials = tuple(each.trial(i) for each in tried for i in range(len(each.alphas)))
     return fit_of_trial(problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None)
 
@@ -105,20 +109,35 @@ def fit_of_trial(
     ).of_targets(problem.units)
 
 
-def named_score(problem: Problem, levels: Levels, spectrum: Spectrum, alpha: float | None) -> float:
-    """The score of a spectrum once functions that stand out are named; its best score where none is.
+def best_named(
+    problem: Problem, levels: Levels, spectra: Sequence[Spectrum], alpha: float | None
+) -> tuple[Spectrum, float]:
+    """The best spectrum once functions that stand out are named beside each, and its score.
 
     A rough spectrum is the better one as long as functions that stand out are taken for noise, and a smooth one with
-    these functions beside it may be far better. So bases are compared by this score.
+    these functions beside it may be far better. So the most promising spectra, and bases, are compared by this score.
     """
     compared = _Comparison(problem, levels, alpha)
-    compared.add([spectrum])
-    tried = compared.found[spectrum]
+    compared.add(spectra)
+    best, score = _best_named(problem, levels, [compared.found[each] for each in spectra], alpha)
+    return best.spectrum, score
+
+
+def _best_named(
+    problem: Problem, levels: Levels, promising: Sequence[_Tried], alpha: float | None
+) -> tuple[_Tried, float]:
+    """The same of spectra with all penalties; of scores that differ by rounding the first is taken."""
+    scores = [_named_score(problem, levels, each, alpha) for each in promising]
+    bound = min(scores) + _tie(problem, promising[int(np.argmin(scores))])
+    return next((each, score) for each, score in zip(promising, scores, strict=True) if score <= bound)
+
+
+def _named_score(problem: Problem, levels: Levels, tried: _Tried, alpha: float | None) -> float:
     if alpha is not None or len(problem.mean_targets) > 1:  # no functions are named
         return tried.best
     k = int(np.argmin(tried.joint))
     penalty = float(tried.alphas[k])
-    path = _path(problem, relative_scale(spectrum, levels, len(problem.mean_features))[0], penalty)
+    path = _path(problem, relative_scale(tried.spectrum, levels, len(problem.mean_features))[0], penalty)
     return _with_all_named(problem, path, tried.trial(k), penalty).trial.score
 
 
@@ -212,16 +231,31 @@ def shortlist(
 ) -> Shortlist:
     """The `size` most promising spectra; `start` is what `screened` left."""
     tried = _tried(problem, levels, candidates, alpha, start)
+    promising = _promising(problem, tried, grids_of(candidates), size)
+    best, k = _smallest(problem, promising[:1])
+    spectra = {each.spectrum for each in promising}
+    return Shortlist(
+        [spectrum for spectrum in candidates if spectrum in spectra],
+        float(best.joint[k]),
+        bool(best.scores.error[k] <= _TO_ROUNDING**2),
+        best.spectrum,
+    )
+
+
+def _promising(problem: Problem, tried: Sequence[_Tried], grids: Sequence[Grid], size: int) -> list[_Tried]:
+    """The `size` best, the best first, without neighbours that data cannot tell from a better one.
+
+    What predicts to rounding is the only one.
+    """
     best, k = _smallest(problem, tried)
-    score = float(best.joint[k])
     if best.scores.error[k] <= _TO_ROUNDING**2:
-        return Shortlist([best.spectrum], score, to_rounding=True, best=best.spectrum)
-    scores = {best.spectrum: score}
+        return [best]
+    found = {best.spectrum: best}
     for each in sorted(tried, key=lambda each: each.best):
-        scores.setdefault(each.spectrum, each.best)
-    promising = _apart(dict(islice(scores.items(), size)), grids_of(candidates), problem.count)
-    spectra = [spectrum for spectrum in candidates if spectrum in promising]
-    return Shortlist(spectra, score, to_rounding=False, best=best.spectrum)
+        found.setdefault(each.spectrum, each)
+    scores = {spectrum: each.best for spectrum, each in islice(found.items(), size)}
+    scores[best.spectrum] = float(best.joint[k])
+    return [found[spectrum] for spectrum in _apart(scores, grids, problem.count)]
 
 
 def screened(
@@ -437,7 +471,12 @@ def _smallest(problem: Problem, tried: Sequence[_Tried]) -> tuple[_Tried, int]:
             f"none of {len(tried)} spectra has a penalty with a finite score, so none can be chosen. Squares of the "
             "targets times the weights are too large or too small for numbers of 64 bits: divide both by their size"
         )
-    error = float(np.sqrt(best.scores.error[np.argmin(best.joint)]))
-    bound = best.best + max(_TIE / problem.count, problem.rounding / max(error, 1e-150) ** 2)
+    bound = best.best + _tie(problem, best)
     first = next(each for each in tried if each.best <= bound)
     return first, int(np.argmax(first.joint <= bound))
+
+
+def _tie(problem: Problem, tried: _Tried) -> float:
+    """Up to what difference from the best score of a spectrum another is as good."""
+    error = float(np.sqrt(tried.scores.error[np.argmin(tried.joint)]))
+    return max(_TIE / problem.count, problem.rounding / max(error, 1e-150) ** 2)
