@@ -448,16 +448,19 @@ def test_kernel_ridge_takes_the_order_of_copies_that_predicts(target, few, tmp_p
     X, Z = space.sample(300, random_state=0), space.sample(500, random_state=1)
     y, truth = target(X), target(Z)
     model = sa.InvariantKernelRidge(space, group).fit(X, y)
-    in_order = isinstance(model.basis_.order, FewCoordinates)
-    # By the order of the functions, or by a spectrum that is a product over the copies.
-    assert (in_order or model.spectrum_.name == "product") if few else not in_order
+    if few:  # by the order of the functions, or by a spectrum that is a product over the copies
+        assert isinstance(model.basis_.order, FewCoordinates) or model.spectrum_.name == "product"
     given = {"spectrum": "matern"} if few else {"order": "few coordinates"}
     other = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
     assert isinstance(other.basis_.order, FewCoordinates) is not few
     # The same prior as it is: where it is chosen, functions that stand out of it are penalised like the first.
     plain = clone(other).set_params(**_prior(other)).fit(X, y)
-    chosen, as_it_is = (np.sqrt(np.mean((m.predict(Z) - truth) ** 2)) for m in (model, plain))
+    by_type = sa.InvariantKernelRidge(space, group, order="type").fit(X, y)
+    chosen, as_it_is, typed, there = (
+        np.sqrt(np.mean((m.predict(Z) - truth) ** 2)) for m in (model, plain, by_type, other)
+    )
     assert chosen < 0.8 * as_it_is
+    assert chosen <= 1.01 * min(typed, there)
     ratios = []
     for seed in range(5):
         X, Z = space.sample(300, random_state=10 * seed), space.sample(500, random_state=10 * seed + 1)

@@ -97,7 +97,7 @@ def _on_few_rows(
     many = not few_rows(data.count)
     # With all rows the spectra of a basis are compared by what they are beside functions that stand out. Of many rows
     # they are not, and a basis is judged by the spectrum that will be ahead.
-    judged = _limits.SHORTLIST if everything else 1
+    judged, behind = (_limits.SHORTLIST, _limits.BEHIND_NAMED) if everything else (1, _limits.BEHIND)
 
     def first_look(make: MadeBasis, basis: InvariantBasis) -> _Racing:
         features, candidates = _evaluated(basis, sample.points, many=many), candidates_of(basis)
@@ -112,7 +112,7 @@ def _on_few_rows(
 
     racing = [first_look(*pair) for pair in competing_bases(bases, affordable_dim(sample.count))]
     leading = min((each.best for each in racing if each.first is not None), default=np.inf)
-    racing = [each for each in racing if each.best <= leading + _limits.BEHIND]
+    racing = [each for each in racing if each.best <= leading + behind]
     firsts = sorted(score for each in racing for score in (each.first or {}).values())
     bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
     racing = [each for each in racing if each.best <= bound]
