@@ -101,6 +101,12 @@ def test_eigenvalues_do_not_depend_on_the_choice_of_vectors():
         assert V.dim == W.dim
 
 
+def test_a_lattice_beside_periods_is_refused():
+    for period in (3.0, [2.0, 2.0]):
+        with pytest.raises(ValueError, match="lattice or periods, and both were given"):
+            Torus(period=period, lattice=np.eye(2))
+
+
 def test_rounding_of_the_lattice_splits_no_orbit():
     # Lattice vectors of files have ten digits or fewer; the group's orbits must stay in one eigenspace.
     rng = np.random.default_rng(0)

@@ -49,6 +49,8 @@ from specavg.spaces._torus_isometries import checked_torus_isometry
 from specavg.spaces._unlike_directions import UnlikeDirection, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises
 
+_PERIOD = 2.0  # of the paper, whose torus is [-1, 1)^d
+
 
 @final
 class Torus(Space):
@@ -85,8 +87,13 @@ class Torus(Space):
     """
 
     def __init__(
-        self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
+        self, d: int | None = None, period: float | ArrayLike = _PERIOD, *, lattice: ArrayLike | None = None
     ) -> None:
+        if lattice is not None and (np.ndim(period) or period != _PERIOD):
+            raise ValueError(
+                f"a torus has a lattice or periods, and both were given (period={period!r}): the rows of lattice= are "
+                "the periods"
+            )
         self._lattice = None if lattice is None else checked_lattice(lattice, d)
         self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
         self._periods.setflags(write=False)
@@ -152,7 +159,7 @@ class Torus(Space):
             return f"Torus(lattice={self.lattice.tolist()})"  # every digit: rounded, it would have other isometries
         if not self.is_cubic:
             return f"Torus({self.dim}, period={self.period.tolist()})"
-        if self.period[0] == 2.0:
+        if self.period[0] == _PERIOD:
             return f"Torus({self.dim})"
         if self.dim == 1 and self.period[0] == 2 * np.pi:
             return "Circle()"
