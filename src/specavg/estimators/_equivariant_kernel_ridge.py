@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,7 +83,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         The estimated variance of the noise of each output.
     loo_error_ : float
         Root mean squared error of leaving out one *point* with all its outputs, relative to the root mean square of the
-        targets about the best constant vector. Points on one orbit are left out together, where that is known exactly.
+        targets about the best constant vector. Points on one orbit are left out together; those of streams are not
+        looked for.
     output_shape_ : tuple of int
         The shape of one target: (p,), or () where y was given without an axis of outputs.
     n_features_in_ : int
@@ -184,12 +184,12 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         rows = len(data.points) * smallest.n_rows
         with one_thread(rows):
             basis: Any = self._default_basis(len(data.points), held=True) if cutoff is None else self._basis(cutoff)
-            data = replace(data, basis=basis)
+            data = data.of_each_orbit(basis)
             candidates = self._searched(data, alpha)
             self._take_basis(basis)
             fit = self._solved(data.problem(), candidates, alpha)
             self._keep(fit.of_weights(unit), outputs, None)
-            self._question_error(points, targets, fit, len(data.points), rows)
+            self._question_error(points, targets, fit, len(data.points), len(data.points) * basis.n_rows)
             return self
 
     def _refuse_tensors(self, y: Any) -> None:
