@@ -99,7 +99,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     *Error bars* are calibrated by the formula of `InvariantKernelRidge`; its rows are the n·p numbers that were left
     out. At a point that a part of the group keeps, the outputs that symmetry forbids have the deviation zero. The
-    posterior of a model with a given `alpha`, and of one fitted from moments, takes its penalty as true.
+    posterior of a model with a given `alpha`, and of one fitted from moments, takes its penalty as true. Where
+    flows take every point to every other, all functions are few and known, and what they miss is noise.
 
     *What `InvariantKernelRidge` has and this does not*: gradients as data, and functions that stand out.
 
@@ -256,6 +257,12 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         basis: EquivariantBasis = self.basis_
         if not basis.dim:
+            if basis.is_complete:
+                raise ValueError(
+                    f"the output {self._output()!r} has no function with F(gx) = ρ(g)F(x): the flows of "
+                    f"{basis.group!r} take every point of {basis.space!r} to every other, and the elements that keep "
+                    "one leave no value there alone"
+                )
             advice = (
                 "raise the cutoff"
                 if self._cutoff() is not None

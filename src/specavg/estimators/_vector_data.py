@@ -82,8 +82,7 @@ class VectorData:
     def of_each_orbit(self, basis: EquivariantBasis) -> VectorData:
         """With these functions, one point of each orbit as far as they tell the orbits apart.
 
-        Where there is but one orbit, all that functions have on it is known from observations of it: only copies are
-        one point.
+        Where there is but one orbit, its points tell all of a function: only copies of an observation are one point.
         """
         mine, group = replace(self, basis=basis), basis.group
         moves = bool(group.fields) or not all(g.is_identity for g in group.generators)
@@ -92,7 +91,7 @@ class VectorData:
         mixed = np.random.default_rng(OWN_SEED).normal(size=(basis.dim, basis.n_outputs + 1)) / basis.dim**0.5
         given = basis.combine(self.points, mixed), self.targets, self.weights
         found = TurnedRows.of(*given)
-        if len(found.rows) == 1 and bool(group.fields) and is_one_orbit(basis.space, group):
+        if len(found.rows) == 1 and is_one_orbit(basis.space, group):
             found = TurnedRows.of(*given, copies_only=True)
         if len(found.rows) == len(self.points):
             return mine
@@ -133,7 +132,8 @@ class VectorData:
             targets = functions.rows(points, summand.targets(self.targets)).reshape(len(table), -1)
             rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
         dim, numbers = min(most, self.basis.dim), self.basis.n_rows
-        return BlockProblem(rows, self.weights, dim, self.lost, numbers, self.basis.dimension)
+        complete = dim == self.basis.dim and self.basis.is_complete
+        return BlockProblem(rows, self.weights, dim, self.lost, numbers, self.basis.dimension, complete=complete)
 
 
 def moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
