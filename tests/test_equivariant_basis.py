@@ -533,3 +533,25 @@ def test_chunks_of_vector_functions_keep_the_memory_limit():
     row_bytes = basis.functions.row_bytes
     with sa.config(memory_limit=40 * row_bytes):
         assert {rows.stop - rows.start for rows in basis.functions.chunks(100)} == {10}
+
+
+@pytest.mark.parametrize("name", ["orthogonal", "special_orthogonal"])
+@pytest.mark.parametrize(
+    "output", ["scalar", "pseudoscalar", "vector", "axial vector", "ij=ji", "ij", "ijk=ikj", "vector + scalar"]
+)
+def test_on_one_orbit_no_function_is_missing(name, output):
+    """Frobenius reciprocity: as many functions as values at a pole that what keeps the pole leaves alone."""
+    space, group = sa.Sphere(3), getattr(groups, name)(3)
+    kept = [isometries.orthogonal([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1]])]  # of all angles
+    if name == "orthogonal":
+        kept.append(isometries.signed_permutation([0, 1, 2], [-1, 1, 1]))
+    images = [groups.representation(groups.Group([g]), output).images[0] for g in kept]
+    moves = np.concatenate([rho.matrix - np.eye(rho.size) for rho in images])
+    count = int(np.sum(np.linalg.svd(moves, compute_uv=False) < 1e-9))
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=30)
+    assert basis.dim == count
+    assert basis.is_complete
+    if count:
+        assert sa.equivariant_basis(space, group, output, max_invariant_dim=count).dim == count
+    with pytest.raises(ValueError, match=r"out of reach: the flows of .* take every point"):
+        sa.equivariant_basis(space, group, output, max_invariant_dim=count + 1)

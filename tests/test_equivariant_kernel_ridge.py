@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -128,6 +129,81 @@ def test_points_of_one_orbit_are_left_out_together():
     twice = model.fit(both, np.vstack([y, y @ rho.matrix.T])).loo_error_
     once = clone(model).set_params(alpha=0.3).fit(X, y).loo_error_
     np.testing.assert_allclose(twice, once, rtol=1e-10)
+
+
+def all_turns(rng):
+    """An element of O(3)."""
+    return np.linalg.qr(rng.normal(size=(3, 3)))[0]
+
+
+AXES = all_turns(np.random.default_rng(5))  # elements of point groups about these are not exact
+D3, C3V = (
+    groups.Group([isometries.orthogonal(AXES @ g.matrix @ AXES.T) for g in groups.point_group(name).generators])
+    for name in ("D3", "C3v")
+)
+MOLECULE = groups.joined(groups.diagonal(groups.orthogonal(3), 3), groups.symmetric(3))
+NOT_EXACT = {
+    "molecule-vector": (sa.Power(sa.Sphere(3), 3), MOLECULE, "vector"),
+    "molecule-sum": (sa.Power(sa.Sphere(3), 3), MOLECULE, "vector + ij=ji"),
+    "planar-vector": (sa.Power(sa.Sphere(3), 2), groups.diagonal(groups.orthogonal(3), 2), "vector"),  # in a mirror
+    "D3-vector": (sa.Sphere(3), D3, "vector"),
+    "C3v-tangent": (sa.Sphere(3), C3V, "tangent vector"),
+}
+
+
+def turned(group, output, X, y, seed):
+    """Each point and its outputs, moved by an element of its own."""
+    rng = np.random.default_rng(seed)
+    turns = [all_turns(rng) if group.fields else group.random(rng).matrix for _ in X]
+    images = [groups.representation(groups.Group([isometries.orthogonal(Q)]), output).images[0].matrix for Q in turns]
+    points = [(x.reshape(-1, 3) @ Q.T).ravel() for x, Q in zip(X, turns, strict=True)]
+    return np.array(points), np.array([rho @ v for rho, v in zip(images, y, strict=True)])
+
+
+@pytest.mark.parametrize("space, group, output", NOT_EXACT.values(), ids=NOT_EXACT)
+def test_turned_copies_of_observations_count_once(space, group, output):
+    X, y, _ = data(space, group, output, n=12)
+    once = sa.EquivariantKernelRidge(space, group, output, **GIVEN).fit(X, y)
+    XX, yy = map(np.vstack, zip((X, y), turned(group, output, X, y, 1), turned(group, output, X, y, 2), strict=True))
+    model = clone(once).set_params(alpha=3 * once.alpha).fit(XX, yy)
+    Z = space.sample(20, random_state=1)
+    np.testing.assert_allclose(model.predict(Z), once.predict(Z), atol=1e-9)
+    np.testing.assert_allclose(model.loo_error_, once.loo_error_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("space, group, output", NOT_EXACT.values(), ids=NOT_EXACT)
+def test_observations_at_turned_points_are_one_with_their_mean(space, group, output):
+    X, y, _ = data(space, group, output, n=12)
+    again = data(space, group, output, n=12, seed=3)[1]
+    if is_tangent(output):
+        again -= np.sum(again * X, axis=1, keepdims=True) * X
+    at, observed = turned(group, output, X, again, 1)
+    model = sa.EquivariantKernelRidge(space, group, output, **GIVEN).fit(np.vstack([X, at]), np.vstack([y, observed]))
+    means = clone(model).fit(X, (y + again) / 2, sample_weight=np.full(12, 2.0))
+    Z = space.sample(20, random_state=1)
+    np.testing.assert_allclose(model.predict(Z), means.predict(Z), atol=1e-9)
+    if space != NOT_EXACT["planar-vector"][0]:  # what is observed across a mirror plane has no sign to be turned by
+        np.testing.assert_allclose(model.loo_error_, means.loo_error_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("copies", [5, 20])
+def test_a_default_fit_of_turned_copies_is_that_of_one_copy(copies):
+    space, group, output = NOT_EXACT["molecule-vector"]
+    X, rng = space.sample(40, random_state=0), np.random.default_rng(1)
+    R = X.reshape(-1, 3, 3)
+    dipole = np.einsum("nij,ni->nj", R, np.exp(0.5 * np.einsum("nij,nkj->ni", R, R)))
+    y = dipole + 0.2 * rng.normal(size=dipole.shape)
+    parts = [(X, y), *(turned(group, output, X, y, seed) for seed in range(1, copies))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # 61 functions are found in the time of a default
+        once, many = (
+            sa.EquivariantKernelRidge(space, group, output).fit(*map(np.vstack, zip(*some, strict=True)))
+            for some in (parts[:1], parts)
+        )
+    np.testing.assert_allclose(many.loo_error_, once.loo_error_, rtol=1e-6)
+    np.testing.assert_allclose(many.predict(X), once.predict(X), atol=1e-6)
+    ratio = many.predict(X, return_std=True)[1] / once.predict(X, return_std=True)[1]
+    assert 0.8 < ratio.min() <= ratio.max() < 1.25
 
 
 @pytest.mark.parametrize("space, group, output", CASES, ids=IDS)

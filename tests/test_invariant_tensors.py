@@ -228,6 +228,17 @@ def test_numbers_have_no_indices():
         sa.invariant_tensors(groups.point_group("Oh"), "pseudoscalar")
 
 
+@pytest.mark.parametrize("name, allowed", [("D3", 1), ("C3v", 0)])
+def test_refused_numbers_are_told_by_determinants(name, allowed):
+    group = groups.point_group(name)
+    with pytest.raises(ValueError, match="without elements of determinant −1 a pseudoscalar"):
+        sa.invariant_tensors(group, "pseudoscalar")
+    assert all(np.linalg.det(g.matrix) > 0 for g in group.elements()) == allowed
+    volume = sa.invariant_tensors(group, "axial ijk=-jik=-ikj").dim  # ε_ijk times a number: it moves with det² = 1
+    assert volume == 1
+    assert sa.invariant_tensors(group, "ijk=-jik=-ikj").dim == allowed  # and without det as a pseudoscalar does
+
+
 @pytest.mark.parametrize(
     "name, elastic, piezo, dielectric",
     [("C∞", 5, 4, 2), ("C∞v", 5, 3, 2), ("C∞h", 5, 0, 2), ("D∞", 5, 1, 2), ("D∞h", 5, 0, 2), ("K", 2, 0, 1)],

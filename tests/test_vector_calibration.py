@@ -1,5 +1,7 @@
 """Error bars of chosen vector fits: the calibration of invariant ones, for blocks of outputs that a group moves."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -170,3 +172,42 @@ def test_a_default_vector_fit_tries_it():
     Y = X * np.exp((X**4).sum(axis=1, keepdims=True))
     model = sa.EquivariantKernelRidge(S2, groups.point_group("Oh"), "vector").fit(X, Y)
     assert {trial.spectrum.name for trial in model.trials_} == {"matern", "von mises"}
+
+
+@pytest.mark.parametrize("given", [{}, {"max_eigenvalue": 20}], ids=["default", "cutoff"])
+@pytest.mark.parametrize("output, functions", [("vector", 1), ("ij=ji", 2)])
+def test_error_bars_of_all_functions_on_one_orbit_are_those_of_least_squares(output, functions, given):
+    space, group, rng = sa.Sphere(3), groups.orthogonal(3), np.random.default_rng(3)
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=6)
+    assert basis.dim == functions
+    for n in (50, 1000):
+        X = space.sample(n, random_state=n)
+        values = basis.evaluate(X)  # (n, functions, p)
+        noise = 0.05 * rng.normal(size=values[:, 0].shape)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # time does not end the search: there are no other functions
+            model = sa.EquivariantKernelRidge(space, group, output, **given).fit(X, 1.85 * values.sum(axis=1) + noise)
+        inverse = np.linalg.inv(np.einsum("nfp,ngp->fg", values, values))
+        exact = 0.05**2 * np.einsum("nfp,fg,ngp->np", values, inverse, values)
+        deviation = model.predict(X, return_std=True)[1]
+        np.testing.assert_allclose(np.mean(deviation**2) / np.mean(exact), 1.0, atol=0.5 if n == 50 else 0.1)
+
+
+def test_turned_copies_on_the_only_orbit_leave_error_bars_as_they_are():
+    space, group, rng = sa.Sphere(3), groups.orthogonal(3), np.random.default_rng(3)
+    X = space.sample(40, random_state=0)
+    y = 1.85 * X + 0.05 * rng.normal(size=X.shape)
+    turns = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(9)]
+    once = sa.EquivariantKernelRidge(space, group, "vector").fit(X, y)
+    many = sa.EquivariantKernelRidge(space, group, "vector").fit(
+        np.vstack([X, *(X @ Q.T for Q in turns)]), np.vstack([y, *(y @ Q.T for Q in turns)])
+    )
+    np.testing.assert_allclose(many.coef_, once.coef_, rtol=1e-3)
+    ratio = many.predict(X, return_std=True)[1] / once.predict(X, return_std=True)[1]
+    assert 0.85 < ratio.min() <= ratio.max() < 1.15  # 0.32 were they observations of their own
+
+
+def test_an_output_that_has_no_function_on_the_only_orbit_says_so():
+    X = S2.sample(20, random_state=0)
+    with pytest.raises(ValueError, match=r"'pseudoscalar' has no function .* take every point of Sphere\(3\)"):
+        sa.EquivariantKernelRidge(S2, groups.orthogonal(3), "pseudoscalar").fit(X, X[:, 0])

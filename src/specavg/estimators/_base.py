@@ -110,7 +110,8 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
         space, group = self.basis_.space, self.basis_.group
-        if self.basis_.kind == "invariant" and group.fields and is_one_orbit(space, group):
+        basis: Any = self.basis_
+        if is_one_orbit(space, group) if basis.kind == "invariant" else basis.is_complete:
             return f"{group!r} takes every point of {space!r} to every other"
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
         function = f"non-constant {self.basis_.kind} function of {group!r} on {space!r}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,7 +83,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         The estimated variance of the noise of each output.
     loo_error_ : float
         Root mean squared error of leaving out one *point* with all its outputs, relative to the root mean square of the
-        targets about the best constant vector. Points on one orbit are left out together, where that is known exactly.
+        targets about the best constant vector. Points on one orbit are left out together; those of streams are not
+        looked for.
     output_shape_ : tuple of int
         The shape of one target: (p,), or () where y was given without an axis of outputs.
     n_features_in_ : int
@@ -99,7 +99,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     *Error bars* are calibrated by the formula of `InvariantKernelRidge`; its rows are the n·p numbers that were left
     out. At a point that a part of the group keeps, the outputs that symmetry forbids have the deviation zero. The
-    posterior of a model with a given `alpha`, and of one fitted from moments, takes its penalty as true.
+    posterior of a model with a given `alpha`, and of one fitted from moments, takes its penalty as true. Where
+    flows take every point to every other, all functions are few and known, and what they miss is noise.
 
     *What `InvariantKernelRidge` has and this does not*: gradients as data, and functions that stand out.
 
@@ -184,12 +185,12 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         rows = len(data.points) * smallest.n_rows
         with one_thread(rows):
             basis: Any = self._default_basis(len(data.points), held=True) if cutoff is None else self._basis(cutoff)
-            data = replace(data, basis=basis)
+            data = data.of_each_orbit(basis)
             candidates = self._searched(data, alpha)
             self._take_basis(basis)
             fit = self._solved(data.problem(), candidates, alpha)
             self._keep(fit.of_weights(unit), outputs, None)
-            self._question_error(points, targets, fit, len(data.points), rows)
+            self._question_error(points, targets, fit, len(data.points), len(data.points) * basis.n_rows)
             return self
 
     def _refuse_tensors(self, y: Any) -> None:
@@ -256,6 +257,12 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         basis: EquivariantBasis = self.basis_
         if not basis.dim:
+            if basis.is_complete:
+                raise ValueError(
+                    f"the output {self._output()!r} has no function with F(gx) = ρ(g)F(x): the flows of "
+                    f"{basis.group!r} take every point of {basis.space!r} to every other, and the elements that keep "
+                    "one leave no value there alone"
+                )
             advice = (
                 "raise the cutoff"
                 if self._cutoff() is not None

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
-from specavg._random import some_rows
+from specavg._random import OWN_SEED, some_rows
 from specavg.estimators._number_of_functions import are_held
 from specavg.functions._compensated_sums import Sum
 from specavg.invariants import EquivariantBasis
+from specavg.invariants._one_orbit import is_one_orbit
 from specavg.regression._block_moment_path import BlockMomentProblem
 from specavg.regression._block_problem import BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._repeated_rows import Averaged, averaged
+from specavg.regression._turned_rows import TurnedRows
 
 
 @dataclass(eq=False)
@@ -51,8 +53,9 @@ class VectorLevels:
 class VectorData:
     """Different points, vectors and positive weights.
 
-    Points of one orbit are one point, where the elements that move them there are exact: F(gx) = ρ(g)F(x) says that
-    they are repeated observations. Their weights are added and their targets, moved along, averaged.
+    Points of one orbit are one point: F(gx) = ρ(g)F(x) says that they are repeated observations. Their weights are
+    added and their targets, moved along, averaged. Where the elements that move them there are not exact, the functions
+    tell the orbits (`of_each_orbit`).
     """
 
     basis: EquivariantBasis
@@ -75,6 +78,25 @@ class VectorData:
             return cls(basis, points, targets, weights, None)
         means, total, lost = averaged(targets, label, weights)
         return cls(basis, different, means, total, lost)
+
+    def of_each_orbit(self, basis: EquivariantBasis) -> VectorData:
+        """With these functions, one point of each orbit as far as they tell the orbits apart.
+
+        Where there is but one orbit, its points tell all of a function: only copies of an observation are one point.
+        """
+        mine, group = replace(self, basis=basis), basis.group
+        moves = bool(group.fields) or not all(g.is_identity for g in group.generators)
+        if not moves or basis.canonical_elements is not None or basis.dim == basis.n_constants:
+            return mine
+        mixed = np.random.default_rng(OWN_SEED).normal(size=(basis.dim, basis.n_outputs + 1)) / basis.dim**0.5
+        given = basis.combine(self.points, mixed), self.targets, self.weights
+        found = TurnedRows.of(*given)
+        if len(found.rows) == 1 and is_one_orbit(basis.space, group):
+            found = TurnedRows.of(*given, copies_only=True)
+        if len(found.rows) == len(self.points):
+            return mine
+        lost = found.lost if self.lost is None else self.lost.then(found.lost)
+        return VectorData(basis, self.points[found.rows], found.targets, found.weights, lost)
 
     def sample(self, rows: int) -> VectorData | None:
         """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
@@ -110,7 +132,8 @@ class VectorData:
             targets = functions.rows(points, summand.targets(self.targets)).reshape(len(table), -1)
             rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
         dim, numbers = min(most, self.basis.dim), self.basis.n_rows
-        return BlockProblem(rows, self.weights, dim, self.lost, numbers, self.basis.dimension)
+        complete = dim == self.basis.dim and self.basis.is_complete
+        return BlockProblem(rows, self.weights, dim, self.lost, numbers, self.basis.dimension, complete=complete)
 
 
 def moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:

@@ -162,12 +162,8 @@ def within_reach(
     """
     if cutoff.kind == "max_invariant_dim":
         _check_functions(cutoff.value, cutoff)
-        if cutoff.value > 1 and resolver.only_constants:
-            raise _out_of_reach(
-                cutoff,
-                f"the flows of {resolver.group!r} take every point of {resolver.space!r} to every other, and only the "
-                "constant is invariant",
-            )
+        if cutoff.value > resolver.most:
+            raise _out_of_reach(cutoff, resolver.why_no_more)
     listed: list[Eigenspace] = []
     counts: list[int] = []
     total = 0
@@ -273,7 +269,7 @@ def _solutions_up_to(
         if total > most:
             return
         yield solution
-        if cutoff.kind == "max_invariant_dim" and total >= cutoff.value:
+        if cutoff.kind == "max_invariant_dim" and total >= min(cutoff.value, resolver.most):
             return  # eigenspaces that follow could add nothing but time
         barren, seconds = (0, 0.0) if solution.invariant_dim else (barren + 1, seconds + solution.solver.seconds(V))
         if cutoff.kind == "max_invariant_dim" and (barren > _BARREN or seconds > _BARREN_SECONDS):

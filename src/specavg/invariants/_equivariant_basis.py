@@ -18,6 +18,7 @@ from specavg.groups import Group, Representation
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._exact_elements import CanonicalElements, ExactElements, SortingElements
+from specavg.invariants._one_orbit import functions_on_one_orbit
 from specavg.invariants._output_on_space import output_representation
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution, carriers, eigenspace_below, vector_functions_of
@@ -96,6 +97,12 @@ class EquivariantBasis(BasisTable):
     def n_constants(self) -> int:
         """Number of functions that are constant vectors."""
         return self.table[0].invariant_dim if self.table and not self.output.tangent else 0
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether there are no other functions, as where flows take every point to every other: finitely many exist."""
+        most = functions_on_one_orbit(self.space, self.output) if self.group.fields else None
+        return most is not None and self.dim >= most
 
     @property
     def n_rows(self) -> int:
@@ -245,7 +252,7 @@ def built_equivariant_basis(
     space: Space, output: Representation, cutoff: Cutoff, order: Order, solver: str, seconds: float
 ) -> EquivariantBasis:
     """The basis of a checked request within a time, as `solutions_in_time` explains; the last 32 are kept."""
-    resolver = Resolver(space, output.group, solver, output=output.of_coefficients)
+    resolver = Resolver(space, output.group, solver, output=output)
     what = f"equivariant basis on {space!r}"
     solutions, cutoff = solutions_in_time(carriers(space, order, output), resolver, cutoff, seconds, what)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions)

@@ -183,8 +183,9 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
         The group: a point group, or any other whose elements move vectors by a matrix.
     symmetries : str
         The index symmetries of the tensor: ``"ij=ji"`` (dielectric), ``"ijk=ikj"`` (piezoelectric),
-        ``"ijkl=jikl=klij"`` (elastic), ``"ij"`` (none). ``"axial "`` before it, or the name ``"axial vector"`` or
-        ``"pseudoscalar"``, multiplies by det g (``"axial ij=ji"``: optical activity). At most eight indices.
+        ``"ijkl=jikl=klij"`` (elastic), ``"ij"`` (none), or the name ``"vector"``. ``"axial "`` before it multiplies by
+        det g (``"axial ij=ji"``: optical activity). One to eight indices: of numbers, every scalar is left alone,
+        and a pseudoscalar where no element has the determinant −1.
     lattice : array_like of shape (d, d), optional
         Lattice vectors as rows, where the group acts on fractional coordinates (space groups).
 
@@ -220,7 +221,10 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
         raise not_a_group(group)
     _, equations = output_kind(symmetries)
     if not equations:
-        raise ValueError(f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'")
+        raise ValueError(
+            f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'. Every group leaves a scalar alone, "
+            "and one without elements of determinant −1 a pseudoscalar too"
+        )
     if lattice is None:
         require_known_axes(group)
     size = linear_part((group.generators or (group.identity,))[0], lattice).size

@@ -10,7 +10,7 @@ from typing import Any, final
 
 from specavg._config import human_size, require_memory, settings
 from specavg.groups import Group, Representation
-from specavg.invariants._one_orbit import is_one_orbit
+from specavg.invariants._one_orbit import functions_on_one_orbit, is_one_orbit
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_exchanged import CopiesAndOutputsExchanged, CopiesExchanged
 from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
@@ -85,7 +85,8 @@ class Resolver:
     """The solvers that fit a space and a group, and the choice between them.
 
     With `stored` arrays, those of a saved basis, solutions are the saved ones: nothing is chosen or decided again.
-    With an `output` they are equivariant functions, and eigenspaces are carriers (see `OutputSolver`).
+    With an `output` they are equivariant functions (for tangent vectors their potentials), and eigenspaces are carriers
+    (see `OutputSolver`).
     """
 
     def __init__(
@@ -99,7 +100,8 @@ class Resolver:
         if solver not in SOLVER_NAMES:
             raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
         self._space, self._group, self._name, self._stored = space, group, solver, stored
-        self._output = output
+        self._given_output = output
+        self._output = None if output is None else output.of_coefficients
         self._closed_forms = self._fitting(closed=True)
         if not self._closed_forms and not self._others:
             self._name = "auto"
@@ -124,10 +126,24 @@ class Resolver:
         """The space of the functions."""
         return self._space
 
+    @cached_property
+    def most(self) -> float:
+        """How many functions there are, where flows take every point to every other; infinite where it is not known."""
+        if not self._group.fields:
+            return inf
+        if self._given_output is None:
+            return 1 if is_one_orbit(self._space, self._group) else inf
+        found = functions_on_one_orbit(self._space, self._given_output)
+        return inf if found is None else found
+
     @property
-    def only_constants(self) -> bool:
-        """Whether the group takes every point to every other, so that no other function is invariant."""
-        return self._output is None and bool(self._group.fields) and is_one_orbit(self._space, self._group)
+    def why_no_more(self) -> str:
+        """Why there are no more than `most`, where that is finite, for messages."""
+        number = {0: "no function has", 1: "only one function has"}.get(
+            int(self.most), f"only {self.most} functions have"
+        )
+        what = "only the constant is invariant" if self._output is None else f"{number} F(gx) = ρ(g)F(x)"
+        return f"the flows of {self._group!r} take every point of {self._space!r} to every other, and {what}"
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
         moved_by: Any = self._group if self._output is None else self._output

@@ -7,7 +7,7 @@ summand have the same features, so that one decomposition serves the targets of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -179,6 +179,8 @@ class BlockProblem(VectorProblem):
         That an observation is made of.
     dimension : int, default 2
         Of the space: error bars need it.
+    complete : bool, default False
+        Whether there are no other functions than these.
     """
 
     smallest_alpha = 1e-18
@@ -193,8 +195,10 @@ class BlockProblem(VectorProblem):
         lost: Averaged | None = None,
         numbers: int = 1,
         dimension: int = 2,
+        *,
+        complete: bool = False,
     ) -> None:
-        self.dimension = dimension
+        self.dimension, self.complete = dimension, complete
         sizes = [summand.targets.reshape(-1, 1) for summand in summands]
         self.units = Units.without_shift(
             np.concatenate([*sizes, *([] if lost is None else [lost.within.reshape(-1, 1)])])
@@ -279,7 +283,9 @@ class BlockPath(VectorPath):
         truncated = left_out_by_truncation(self.scale**2) * self._rows.count / rows / alphas
         surprise = shrunk_surprise(squares, rows, noise / alphas)
         p = self._rows
-        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, p.rows, p.copies, hidden)
+        found = Calibration.of(surprise, freedom, truncated, rows, p.dimension, p.rows, p.copies, hidden)
+        # Where there are no other functions, what surprises is noise.
+        return replace(found, share=np.zeros(len(alphas))) if p.complete else found
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

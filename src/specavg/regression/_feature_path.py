@@ -156,9 +156,7 @@ class FeatureProblem(Problem):
         first, label = orbits(features)
         means, w, lost = averaged(targets, label, weights)
         if before is not None:
-            before = before.over(self.units.unit)
-            within = np.concatenate([before.within, lost.within])
-            lost = Averaged(before.rows, within, before.repeats + lost.repeats, before.units)
+            lost = before.over(self.units.unit).then(lost)
         self.count = len(w)
         self.weight = float(w.sum())
         features = features[first]

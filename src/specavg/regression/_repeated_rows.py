@@ -85,6 +85,11 @@ class Averaged:
         """How many times as many rows there were as are observations of their own; `points` are left."""
         return self.rows / (points + self.repeats.freedom)
 
+    def then(self, later: Averaged) -> Averaged:
+        """With what was lost when the means were averaged again."""
+        within = np.concatenate([self.within, later.within])
+        return Averaged(self.rows, within, self.repeats + later.repeats, self.units)
+
     def over(self, unit: Array) -> Averaged:
         """Of targets that were divided by `unit`."""  # (q,) or (1,)
         repeats = replace(self.repeats, differences=self.repeats.differences / unit)
