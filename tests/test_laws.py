@@ -406,6 +406,17 @@ def test_the_other_order_of_the_chain_is_not_the_projector():
     assert np.abs(reverse - P).max() > 0.1
 
 
+@pytest.mark.parametrize("name, dim", [("C∞", 1), ("C∞v", 1), ("D∞h", 1), ("K", 0), ("Kh", 0)])
+def test_the_chain_refuses_fields_that_the_other_projectors_take(name, dim):
+    # Of degree 4 the zonal harmonic alone is left by rotations about z, even in z; nothing is left by all rotations.
+    space, group = sa.Sphere(3), groups.point_group(name)
+    V = space.eigenspace(4)
+    for projector in (testing.average_projector, testing.paper_projector):
+        assert np.trace(projector(space, group, V)) == pytest.approx(dim, abs=1e-9)
+    with pytest.raises(ValueError, match=rf"has {len(group.fields)} fields?, .* average_projector or paper_projector"):
+        testing.chain_projector(space, group, V)
+
+
 # --- random generating sets ---------------------------------------------------------------------------------
 
 

@@ -76,6 +76,12 @@ def chain_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array
     -------
     ndarray of shape (m, m)
 
+    Raises
+    ------
+    ValueError
+        If the group has fields: no stabiliser chain holds them. `average_projector` and `paper_projector` take such a
+        group.
+
     Examples
     --------
     >>> import specavg as sa
@@ -85,6 +91,12 @@ def chain_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array
     """
     from sympy.combinatorics import Permutation, PermutationGroup
 
+    if group.fields:
+        count = len(group.fields)
+        raise ValueError(
+            f"chain_projector needs a finite group: {group!r} has {count} field{'s' * (count > 1)}, which no stabiliser "
+            "chain holds. Use average_projector or paper_projector"
+        )
     P = np.eye(eigenspace.dim)
     if not group.generators:
         return P
