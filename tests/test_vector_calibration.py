@@ -211,3 +211,9 @@ def test_an_output_that_has_no_function_on_the_only_orbit_says_so():
     X = S2.sample(20, random_state=0)
     with pytest.raises(ValueError, match=r"'pseudoscalar' has no function .* take every point of Sphere\(3\)"):
         sa.EquivariantKernelRidge(S2, groups.orthogonal(3), "pseudoscalar").fit(X, X[:, 0])
+
+
+def test_values_without_noise_on_the_only_orbit_are_found():
+    X = S2.sample(20, random_state=0)  # each of them is a turned copy of each other
+    model = sa.EquivariantKernelRidge(S2, groups.orthogonal(3), "vector").fit(X, 1.85 * X)
+    np.testing.assert_allclose(model.predict(X), 1.85 * X, atol=1e-6)

@@ -13,7 +13,6 @@ from specavg._random import OWN_SEED, some_rows
 from specavg.estimators._number_of_functions import are_held
 from specavg.functions._compensated_sums import Sum
 from specavg.invariants import EquivariantBasis
-from specavg.invariants._one_orbit import is_one_orbit
 from specavg.regression._block_moment_path import BlockMomentProblem
 from specavg.regression._block_problem import BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
@@ -82,7 +81,8 @@ class VectorData:
     def of_each_orbit(self, basis: EquivariantBasis) -> VectorData:
         """With these functions, one point of each orbit as far as they tell the orbits apart.
 
-        Where there is but one orbit, its points tell all of a function: only copies of an observation are one point.
+        Where they tell of one orbit only, its points are all that the data have: only copies of an observation are one
+        point. So it is where flows take every point to every other, and where few functions were found in time.
         """
         mine, group = replace(self, basis=basis), basis.group
         moves = bool(group.fields) or not all(g.is_identity for g in group.generators)
@@ -91,9 +91,9 @@ class VectorData:
         mixed = np.random.default_rng(OWN_SEED).normal(size=(basis.dim, basis.n_outputs + 1)) / basis.dim**0.5
         given = basis.combine(self.points, mixed), self.targets, self.weights
         found = TurnedRows.of(*given)
-        if len(found.rows) == 1 and is_one_orbit(basis.space, group):
+        if len(found.rows) == 1:
             found = TurnedRows.of(*given, copies_only=True)
-        if len(found.rows) == len(self.points):
+        if len(found.rows) in (1, len(self.points)):  # of values without noise all are copies of one
             return mine
         lost = found.lost if self.lost is None else self.lost.then(found.lost)
         return VectorData(basis, self.points[found.rows], found.targets, found.weights, lost)
