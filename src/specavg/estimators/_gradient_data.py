@@ -22,8 +22,9 @@ from specavg.regression._gradient_problem import GradientProblem, Observations, 
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._ridge_fit import RidgeFit
 from specavg.regression._spectra import Levels, Spectrum
-from specavg.regression._spectrum_choice import best_density, shortlist
+from specavg.regression._spectrum_choice import best_density, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space, Torus
 
@@ -227,6 +228,13 @@ def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None =
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 
 
+# Steps from the best of these to the ratio of the noise that each kind of rows shows by itself. The noise that it shows
+# hardly depends on the ratio (1 % over two decades, with noise in both), so that one step is enough. Where one kind has
+# no noise there is no such ratio, and each step goes farther.
+_STEPS = 3
+_NEAR_RATIO = 0.05  # of a ratio, in logarithms: noise from 100 rows is known to 0.07
+
+
 class RatioChoice(NamedTuple):
     """The best ratio, the density that it reaches (the smaller the better), and promising spectra."""
 
@@ -244,6 +252,12 @@ def noise_ratio_of_rows(values: Array, slopes: Array) -> float:
 def _ratio(deviation: float, size: float) -> float:
     """Their quotient, one in place of zeros, and no farther from one than sums of its fourth powers are numbers."""
     return float(np.clip((deviation or 1.0) / (size or 1.0), _FARTHEST_RATIO**-1, _FARTHEST_RATIO))
+
+
+def _ratio_of_noise(fit: RidgeFit) -> float:
+    """The noise of a value over that of a derivative, each as its own rows show it."""
+    assert fit.slope_noise is not None
+    return _ratio(float(np.sqrt(fit.noise[0])), float(np.sqrt(fit.slope_noise[0])))
 
 
 def _size(values: Array) -> float:
@@ -273,8 +287,10 @@ class RatioSearch:
     guess : float
         The middle of the ratios that are tried.
     levels : Levels
+    spectra : list of Spectrum
+        All of them.
     candidates : list of Spectrum
-        A short-list; all of them where nothing can be left out.
+        A short-list with the guess; all of them where nothing can be left out.
     score : float
         The best score with the guess; infinite where nothing can be left out.
     to_rounding : bool
@@ -284,6 +300,7 @@ class RatioSearch:
     problem: Callable[[float], Problem]
     guess: float
     levels: Levels
+    spectra: list[Spectrum]
     candidates: list[Spectrum]
     score: float
     to_rounding: bool
@@ -296,8 +313,8 @@ class RatioSearch:
         first = problem(guess)
         if len(first.mean_features) and first.count > 1:
             found = shortlist(first, levels, spectra, a, _limits.SHORTLIST)
-            return cls(problem, guess, levels, found.spectra, found.score, found.to_rounding)
-        return cls(problem, guess, levels, spectra, np.inf, to_rounding=False)
+            return cls(problem, guess, levels, spectra, found.spectra, found.score, found.to_rounding)
+        return cls(problem, guess, levels, spectra, spectra, np.inf, to_rounding=False)
 
     def best(self, alpha: float | None) -> RatioChoice:
         """The ratio that makes most likely what was left out; the guess where nothing can be told."""
@@ -305,4 +322,12 @@ class RatioSearch:
             return RatioChoice(self.score, self.candidates, self.guess)
         ratios = self.guess * RATIOS
         densities = [best_density(self.problem(float(r)), self.levels, self.candidates, alpha) for r in ratios]
-        return RatioChoice(min(densities), self.candidates, float(ratios[int(np.argmin(densities))]))
+        ratio = float(ratios[int(np.argmin(densities))])
+        # Where the guess is ten times too large, noisy gradients count too much, and rough spectra seem the best.
+        candidates = shortlist(self.problem(ratio), self.levels, self.spectra, alpha, _limits.SHORTLIST).spectra
+        for _ in range(_STEPS):
+            fit = ridge_fit(self.problem(ratio), self.levels, candidates, alpha)
+            before, ratio = ratio, _ratio_of_noise(fit)
+            if abs(np.log(ratio / before)) < _NEAR_RATIO:
+                break
+        return RatioChoice(min(densities), candidates, ratio)

@@ -243,7 +243,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             self._keep(fit.of_weights(unit), (), None)
             rows = data.rows(self._space().dim)
             self._question_error(data.points, data.targets, fit, len(data.points), rows, gradient=data.gradients)
-            self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
             return self
 
     def _check_gradients(self, data: GradientData, unit: float) -> None:
@@ -297,7 +296,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         _, candidates, ratio = RatioSearch.of(problem, guess, self.basis_, candidates, alpha).best(alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
         self._keep(fit.of_weights(unit), (), moments.count)
-        self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
 
     def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[MadeBasis]:
@@ -325,6 +323,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
+        if fit.slope_noise is not None:
+            self.gradient_noise_variance_ = float(fit.slope_noise[0])
         self.outstanding_ = fit.outstanding
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
