@@ -343,6 +343,44 @@ def test_exchanged_columns_are_noticed_where_values_alone_are_fitted_well_and_no
         clone(model).fit(X, y, gradient=G + size * noise)
 
 
+@pytest.mark.parametrize("multiple", [0.8, 0.95, 1.0, 1.05, 1.2])
+def test_a_multiple_near_one_is_questioned_where_the_values_leave_nothing_open(multiple):
+    X = sa.Torus(2).sample(60, random_state=0)
+    data = X, np.exp(np.cos(np.pi * X).sum(axis=1) / 2)
+    G = -np.pi / 2 * np.sin(np.pi * X) * data[1][:, None]
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*data, gradient=multiple * G)
+    said = [str(one.message) for one in caught]
+    assert [text.split(" ±")[0] for text in said] == [f"the gradient given is {multiple:g}"] * (multiple != 1)
+    assert all("Without gradient= the values alone are fitted" in text for text in said)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+@pytest.mark.parametrize("n", [20, 60])
+def test_noisy_gradients_are_not_questioned(n, noise):  # pytest makes warnings errors
+    for seed in range(3):
+        rng, X = np.random.default_rng(seed), sa.Torus(2).sample(n, random_state=seed)
+        y, G = on_torus(X), torus_gradient(X)
+        G += noise * G.std() * rng.normal(size=G.shape)
+        sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2)).fit(X, y, gradient=G)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_gradients_by_the_transposed_lattice_are_told_so(right):
+    cell = np.array([[3.2, 0.0, 0.0], [-1.6, 1.6 * 3**0.5, 0.0], [0.0, 0.0, 5.2]])
+    space, K = sa.Torus(lattice=cell), np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    X = space.sample(60, random_state=0)
+    y, G = np.cos(2 * np.pi * X @ K.T).sum(axis=1), -2 * np.pi * np.sin(2 * np.pi * X @ K.T) @ K
+    cartesian = G @ np.linalg.inv(cell).T
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sa.InvariantKernelRidge(space, max_dim=150).fit(X, y, gradient=cartesian @ (cell.T if right else cell))
+    said = any("not dE/dr @ lattice. With the first it would be 1 times" in str(one.message) for one in caught)
+    assert said is not right
+
+
 BODY_CENTRED, FACE_CENTRED = np.ones((3, 3)) / 2 - np.eye(3), np.ones((3, 3)) / 2 - np.eye(3) / 2
 
 

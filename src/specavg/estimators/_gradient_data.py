@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
+from specavg.data._gradient_moments import (
+    LEFT_OPEN,
+    ONE_VALUE,
+    checked_gradients,
+    contradicting_multiple,
+    gradient_moments,
+)
 from specavg.data._questioned_columns import users_line
 from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
@@ -35,10 +41,12 @@ _PREDICTED = 0.01  # error of values in standard deviations: where it is smaller
 _UNRELATED = 1.2
 _OF_OTHER_SIZE = 10.0  # the same, from which on nothing is said: at minima both gradients are errors of any size
 _OTHER_ORDER = "Are its rows and columns in the order of X?"
+_WITHOUT = "Without gradient= the values alone are fitted."
 _SIGN = "Forces are minus the gradient of the energy."
 _NEARLY = 0.25  # of a multiple to −1: a gradient of the other sign, with the errors of a model of few values
 # Of what no multiple of a prediction explains: it is left so far below by a map of the gradient that is the right one.
 _FAR_BETTER = 0.5
+_CONVERGED_FRAME = 0.03  # of the size of what was given: what no multiple explains may be its noise
 _ROUNDING = 1e-9  # of such a share: where both maps explain everything, neither is better
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
@@ -130,32 +138,38 @@ class GradientData:
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)
 
-    def warn_of_contradiction(self, predicted: Array, space: Space, error: float) -> None:
+    def warn_of_contradiction(self, predicted: Array, deviation: Array, space: Space, error: float) -> None:
         """Warn where the gradients given are another multiple than one of those that the values alone predict, or none.
 
-        `error` is that of values predicted from the others, in their standard deviations.
+        `deviation` is the standard deviation of these, `error` that of values predicted from the others, in their
+        standard deviations.
         """
         both = self.has_value & self.has_gradient
         given = self.gradients[both]
-        predicted = predicted[both].reshape(given.shape)
+        predicted, deviation = (each[both].reshape(given.shape) for each in (predicted, deviation))
         sums = _sums_in_one_unit(given, predicted)
-        found = contradicting_multiple(*sums, given.size)
+        left_open = _left_open(predicted, deviation)
+        found = contradicting_multiple(*sums, given.size, left_open)
         apart = _apart(*sums)
         unrelated = found is None and error < _PREDICTED and _UNRELATED < apart < _OF_OTHER_SIZE
-        if found is None and not unrelated:
+        hint, of_other_frame, lattice = None, False, space.lattice if isinstance(space, Torus) else None
+        if lattice is not None and sums[0] > 0 and sums[2] > 0:
+            unexplained = _unexplained(*sums)
+            maps = (lattice.T, _from_cartesian), (np.linalg.solve(lattice, lattice.T), _from_transposed)
+            mapped = [(_sums_in_one_unit(given @ turned, predicted), said) for turned, said in maps]
+            best, said = min(mapped, key=lambda each: _unexplained(*each[0]))
+            if _unexplained(*best) < _FAR_BETTER * unexplained - _ROUNDING:
+                hint = said(best[1] / best[0])
+                of_other_frame = unexplained > max((LEFT_OPEN * left_open) ** 2, _CONVERGED_FRAME**2)
+        if found is None and not unrelated and not of_other_frame:
             return
-        hint, lattice = None, space.lattice if isinstance(space, Torus) else None
-        if lattice is not None:
-            mapped = _sums_in_one_unit(given @ lattice.T, predicted)
-            if _unexplained(*mapped) < _FAR_BETTER * _unexplained(*sums) - _ROUNDING:
-                hint = _from_cartesian(mapped[1] / mapped[0])
         if found is not None:
             _warn_of(found, space, hint)
             return
         warnings.warn(
             f"the gradient given differs by {apart:.2g} of its size from the one that the values alone predict, "
             f"though values that are left out are predicted to {error:.1g} of their spread: one of the two is "
-            f"wrong. {hint or _OTHER_ORDER}",
+            f"wrong. {hint or _OTHER_ORDER} {_WITHOUT}",
             stacklevel=users_line(),
         )
 
@@ -165,6 +179,12 @@ def _sums_in_one_unit(given: Array, predicted: Array) -> tuple[float, float, flo
     pair = np.stack([given.ravel(), predicted.ravel()])
     given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
     return float(predicted @ predicted), float(predicted @ given), float(given @ given)
+
+
+def _left_open(predicted: Array, deviation: Array) -> float:
+    """The standard deviation of a prediction over its size; infinite where it has none."""
+    size = _size(predicted.ravel())
+    return _size(deviation.ravel()) / size if size > 0 and np.isfinite(deviation).all() else np.inf
 
 
 def _unexplained(predicted: float, product: float, given: float) -> float:
@@ -182,6 +202,14 @@ def _from_cartesian(multiple: float) -> str:
     """What is said of a gradient that would be so many times that of the values if it were mapped to fractions."""
     return (
         "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T. Of what is given, this is "
+        f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
+    )
+
+
+def _from_transposed(multiple: float) -> str:
+    """The same of one that was mapped by the transposed lattice."""
+    return (
+        "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T, not dE/dr @ lattice. With the first it would be "
         f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
     )
 
@@ -218,7 +246,7 @@ def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None =
             what += " X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T."
     warnings.warn(
         f"the gradient given is {multiple:.3g} ± {error:.1g} times the gradient that the values alone predict, "
-        f"and should be 1 times: one of the two is wrong. {what}",
+        f"and should be 1 times: one of the two is wrong. {what} {_WITHOUT}",
         stacklevel=users_line(),
     )
 
