@@ -343,6 +343,44 @@ def test_exchanged_columns_are_noticed_where_values_alone_are_fitted_well_and_no
         clone(model).fit(X, y, gradient=G + size * noise)
 
 
+@pytest.mark.parametrize("multiple", [0.8, 0.95, 1.0, 1.05, 1.2])
+def test_a_multiple_near_one_is_questioned_where_the_values_leave_nothing_open(multiple):
+    X = sa.Torus(2).sample(60, random_state=0)
+    data = X, np.exp(np.cos(np.pi * X).sum(axis=1) / 2)
+    G = -np.pi / 2 * np.sin(np.pi * X) * data[1][:, None]
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*data, gradient=multiple * G)
+    said = [str(one.message) for one in caught]
+    assert [text.split(" ±")[0] for text in said] == [f"the gradient given is {multiple:g}"] * (multiple != 1)
+    assert all("Without gradient= the values alone are fitted" in text for text in said)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+@pytest.mark.parametrize("n", [20, 60])
+def test_noisy_gradients_are_not_questioned(n, noise):  # pytest makes warnings errors
+    for seed in range(3):
+        rng, X = np.random.default_rng(seed), sa.Torus(2).sample(n, random_state=seed)
+        y, G = on_torus(X), torus_gradient(X)
+        G += noise * G.std() * rng.normal(size=G.shape)
+        sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2)).fit(X, y, gradient=G)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_gradients_by_the_transposed_lattice_are_told_so(right):
+    cell = np.array([[3.2, 0.0, 0.0], [-1.6, 1.6 * 3**0.5, 0.0], [0.0, 0.0, 5.2]])
+    space, K = sa.Torus(lattice=cell), np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    X = space.sample(60, random_state=0)
+    y, G = np.cos(2 * np.pi * X @ K.T).sum(axis=1), -2 * np.pi * np.sin(2 * np.pi * X @ K.T) @ K
+    cartesian = G @ np.linalg.inv(cell).T
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sa.InvariantKernelRidge(space, max_dim=150).fit(X, y, gradient=cartesian @ (cell.T if right else cell))
+    said = any("not dE/dr @ lattice. With the first it would be 1 times" in str(one.message) for one in caught)
+    assert said is not right
+
+
 BODY_CENTRED, FACE_CENTRED = np.ones((3, 3)) / 2 - np.eye(3), np.ones((3, 3)) / 2 - np.eye(3) / 2
 
 
@@ -447,6 +485,39 @@ def test_what_cannot_be_fitted_is_refused():
         model.fit(X, np.where(np.arange(10) == 2, np.nan, y))
 
 
+@pytest.mark.parametrize("slope_noise", [0.0, 1e-3, 0.1])
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("held", [True, False])
+def test_the_noise_of_values_and_of_gradients_are_each_known_to_their_statistical_error(d, slope_noise, held):
+    n, noise, found = 100, 0.01, []
+    space, group = sa.Torus(d, period=2 * np.pi), groups.hyperoctahedral(d)
+    for seed in range(3):
+        rng, X = np.random.default_rng(seed), space.sample(n, random_state=seed)
+        y = np.exp(np.cos(X).sum(axis=1) / 2)
+        G = -np.sin(X) / 2 * y[:, None] + slope_noise * rng.normal(size=(n, d))
+        y += noise * rng.normal(size=n)
+        model = sa.InvariantKernelRidge(space, group, max_invariant_dim=None if held else 40)
+        fitted = model.fit(X, y, gradient=G) if held else model.fit(chunks(50, X, y, np.ones(n), G))
+        found.append([fitted.noise_variance_ / noise**2, fitted.gradient_noise_variance_ / max(slope_noise**2, 1e-6)])
+    values, slopes = np.mean(found, axis=0)
+    error = np.sqrt(2 / (3 * n))  # of a mean of as many squares of normal numbers
+    assert abs(values - 1) < 3 * error
+    assert abs(slopes - 1) < 3 * error if slope_noise else slopes < 0.01
+
+
+def test_error_bars_of_values_know_the_constant_where_gradients_are_exact():
+    # Then the error is that of the mean of the values, sigma/√n: 90 % intervals hold it in 90 % of the draws, and were
+    # half as wide with the noise of values and gradients in common.
+    X = sa.Torus(2).sample(40, random_state=0)
+    y, G = np.cos(np.pi * X).sum(axis=1), -np.pi * np.sin(np.pi * X)
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2), alpha=1e-6)
+    noise = np.random.default_rng(0).normal(size=40)
+    model.fit(X, y + 0.1 * noise, gradient=G)
+    error, deviation = np.abs(model.predict(X, return_std=True)[0] - y), model.predict(X, return_std=True)[1]
+    np.testing.assert_allclose(error, 0.1 * abs(noise.mean()), rtol=0.05)
+    np.testing.assert_allclose(deviation, 0.1 * noise.std(ddof=1) / np.sqrt(40), rtol=0.05)
+
+
 # --- in chunks -----------------------------------------------------------------------------------------
 
 
@@ -507,13 +578,18 @@ def test_gradients_from_a_parquet_file(noisy, tmp_path):
         chunked().fit(tmp_path / "data.parquet", "energy", gradient="gx")
 
 
-def test_the_fit_from_moments_is_the_least_squares_of_all_rows(noisy):
+def test_the_fit_from_moments_is_the_least_squares_of_all_rows(noisy, monkeypatch):
+    from specavg.estimators import _kernel_ridge
+
     X, y, w, G = noisy
+    ratios, problem = [], _kernel_ridge.MomentProblem
+    monkeypatch.setattr(_kernel_ridge, "MomentProblem", lambda m, *r: ratios.extend(r) or problem(m, *r))
     model = chunked().set_params(spectrum="matern", smoothness=3.0, length_scale=0.3).fit(chunks(77, X, y, w, G))
     value, slope = ~np.isnan(y), ~np.isnan(G).any(axis=1)
     A = model.basis_.evaluate(X[value])
     B = model.basis_.gradient(X[slope]).transpose(0, 2, 1)  # tangential: radial parts of G meet zeros
-    ratio2 = model.noise_variance_ / model.gradient_noise_variance_
+    ratio2 = ratios[-1] ** 2  # of the last problem: that of all functions
+    assert ratio2 == pytest.approx(model.noise_variance_ / model.gradient_noise_variance_, rel=0.05)
     C, t = B.reshape(-1, A.shape[1]), G[slope].ravel()
     v = ratio2 * np.repeat(w[slope], 3)
     K = A.T @ (w[value, None] * A) + C.T @ (v[:, None] * C)

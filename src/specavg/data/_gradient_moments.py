@@ -22,12 +22,18 @@ ONE_VALUE = (
 
 # A multiple that differs from one by less is not questioned: common units (eV, kcal/mol, Hartree, Bohr) differ by more.
 _CONTRADICTION = 0.25
+# Where the values predict their gradient better, less is enough: so many times the share that they leave open. Forces
+# that are not fully converged may be wrong by a few per cent, all in one direction.
+LEFT_OPEN = 3.0
+_CONVERGED = 0.03
 _STANDARD_ERRORS = (
     6.0  # by which the multiple has to differ from one: errors of neighbouring points are not independent
 )
 
 
-def contradicting_multiple(predicted: float, product: float, given: float, rows: float) -> tuple[float, float] | None:
+def contradicting_multiple(
+    predicted: float, product: float, given: float, rows: float, left_open: float = np.inf
+) -> tuple[float, float] | None:
     """Which multiple of a prediction was given, and its standard error; None where it may be one.
 
     If a prediction says something at all, the truth is the prediction and an error that does not depend on it: the
@@ -38,12 +44,15 @@ def contradicting_multiple(predicted: float, product: float, given: float, rows:
     predicted, product, given : float
         Sums over the rows: squares of what was predicted, products of both, squares of what was given.
     rows : float
+    left_open : float, default inf
+        The standard deviation of what was predicted over its size, where that is known.
     """
     if not predicted > 0 or not given > 0:
         return None
     multiple = product / predicted
     error = float(np.sqrt(max(given - multiple * product, 0.0) / rows / predicted))
-    return (multiple, error) if abs(multiple - 1.0) > max(_CONTRADICTION, _STANDARD_ERRORS * error) else None
+    least = min(max(LEFT_OPEN * left_open, _CONVERGED), _CONTRADICTION)
+    return (multiple, error) if abs(multiple - 1.0) > max(least, _STANDARD_ERRORS * error) else None
 
 
 def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any, weights: Array) -> Moments:

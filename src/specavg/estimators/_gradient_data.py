@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
+from specavg.data._gradient_moments import (
+    LEFT_OPEN,
+    ONE_VALUE,
+    checked_gradients,
+    contradicting_multiple,
+    gradient_moments,
+)
 from specavg.data._questioned_columns import users_line
 from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
@@ -22,8 +28,9 @@ from specavg.regression._gradient_problem import GradientProblem, Observations, 
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._ridge_fit import RidgeFit
 from specavg.regression._spectra import Levels, Spectrum
-from specavg.regression._spectrum_choice import best_density, shortlist
+from specavg.regression._spectrum_choice import best_density, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space, Torus
 
@@ -34,10 +41,12 @@ _PREDICTED = 0.01  # error of values in standard deviations: where it is smaller
 _UNRELATED = 1.2
 _OF_OTHER_SIZE = 10.0  # the same, from which on nothing is said: at minima both gradients are errors of any size
 _OTHER_ORDER = "Are its rows and columns in the order of X?"
+_WITHOUT = "Without gradient= the values alone are fitted."
 _SIGN = "Forces are minus the gradient of the energy."
 _NEARLY = 0.25  # of a multiple to −1: a gradient of the other sign, with the errors of a model of few values
 # Of what no multiple of a prediction explains: it is left so far below by a map of the gradient that is the right one.
 _FAR_BETTER = 0.5
+_CONVERGED_FRAME = 0.03  # of the size of what was given: what no multiple explains may be its noise
 _ROUNDING = 1e-9  # of such a share: where both maps explain everything, neither is better
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
@@ -129,32 +138,38 @@ class GradientData:
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)
 
-    def warn_of_contradiction(self, predicted: Array, space: Space, error: float) -> None:
+    def warn_of_contradiction(self, predicted: Array, deviation: Array, space: Space, error: float) -> None:
         """Warn where the gradients given are another multiple than one of those that the values alone predict, or none.
 
-        `error` is that of values predicted from the others, in their standard deviations.
+        `deviation` is the standard deviation of these, `error` that of values predicted from the others, in their
+        standard deviations.
         """
         both = self.has_value & self.has_gradient
         given = self.gradients[both]
-        predicted = predicted[both].reshape(given.shape)
+        predicted, deviation = (each[both].reshape(given.shape) for each in (predicted, deviation))
         sums = _sums_in_one_unit(given, predicted)
-        found = contradicting_multiple(*sums, given.size)
+        left_open = _left_open(predicted, deviation)
+        found = contradicting_multiple(*sums, given.size, left_open)
         apart = _apart(*sums)
         unrelated = found is None and error < _PREDICTED and _UNRELATED < apart < _OF_OTHER_SIZE
-        if found is None and not unrelated:
+        hint, of_other_frame, lattice = None, False, space.lattice if isinstance(space, Torus) else None
+        if lattice is not None and sums[0] > 0 and sums[2] > 0:
+            unexplained = _unexplained(*sums)
+            maps = (lattice.T, _from_cartesian), (np.linalg.solve(lattice, lattice.T), _from_transposed)
+            mapped = [(_sums_in_one_unit(given @ turned, predicted), said) for turned, said in maps]
+            best, said = min(mapped, key=lambda each: _unexplained(*each[0]))
+            if _unexplained(*best) < _FAR_BETTER * unexplained - _ROUNDING:
+                hint = said(best[1] / best[0])
+                of_other_frame = unexplained > max((LEFT_OPEN * left_open) ** 2, _CONVERGED_FRAME**2)
+        if found is None and not unrelated and not of_other_frame:
             return
-        hint, lattice = None, space.lattice if isinstance(space, Torus) else None
-        if lattice is not None:
-            mapped = _sums_in_one_unit(given @ lattice.T, predicted)
-            if _unexplained(*mapped) < _FAR_BETTER * _unexplained(*sums) - _ROUNDING:
-                hint = _from_cartesian(mapped[1] / mapped[0])
         if found is not None:
             _warn_of(found, space, hint)
             return
         warnings.warn(
             f"the gradient given differs by {apart:.2g} of its size from the one that the values alone predict, "
             f"though values that are left out are predicted to {error:.1g} of their spread: one of the two is "
-            f"wrong. {hint or _OTHER_ORDER}",
+            f"wrong. {hint or _OTHER_ORDER} {_WITHOUT}",
             stacklevel=users_line(),
         )
 
@@ -164,6 +179,12 @@ def _sums_in_one_unit(given: Array, predicted: Array) -> tuple[float, float, flo
     pair = np.stack([given.ravel(), predicted.ravel()])
     given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
     return float(predicted @ predicted), float(predicted @ given), float(given @ given)
+
+
+def _left_open(predicted: Array, deviation: Array) -> float:
+    """The standard deviation of a prediction over its size; infinite where it has none."""
+    size = _size(predicted.ravel())
+    return _size(deviation.ravel()) / size if size > 0 and np.isfinite(deviation).all() else np.inf
 
 
 def _unexplained(predicted: float, product: float, given: float) -> float:
@@ -181,6 +202,14 @@ def _from_cartesian(multiple: float) -> str:
     """What is said of a gradient that would be so many times that of the values if it were mapped to fractions."""
     return (
         "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T. Of what is given, this is "
+        f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
+    )
+
+
+def _from_transposed(multiple: float) -> str:
+    """The same of one that was mapped by the transposed lattice."""
+    return (
+        "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T, not dE/dr @ lattice. With the first it would be "
         f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
     )
 
@@ -217,7 +246,7 @@ def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None =
             what += " X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T."
     warnings.warn(
         f"the gradient given is {multiple:.3g} ± {error:.1g} times the gradient that the values alone predict, "
-        f"and should be 1 times: one of the two is wrong. {what}",
+        f"and should be 1 times: one of the two is wrong. {what} {_WITHOUT}",
         stacklevel=users_line(),
     )
 
@@ -225,6 +254,13 @@ def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None =
 # Ratios that are tried, as multiples of a first guess. Outside of this range one of the two kinds of rows says nothing
 # that the other does not say better.
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
+
+
+# Steps from the best of these to the ratio of the noise that each kind of rows shows by itself. The noise that it shows
+# hardly depends on the ratio (1 % over two decades, with noise in both), so that one step is enough. Where one kind has
+# no noise there is no such ratio, and each step goes farther.
+_STEPS = 3
+_NEAR_RATIO = 0.05  # of a ratio, in logarithms: noise from 100 rows is known to 0.07
 
 
 class RatioChoice(NamedTuple):
@@ -244,6 +280,12 @@ def noise_ratio_of_rows(values: Array, slopes: Array) -> float:
 def _ratio(deviation: float, size: float) -> float:
     """Their quotient, one in place of zeros, and no farther from one than sums of its fourth powers are numbers."""
     return float(np.clip((deviation or 1.0) / (size or 1.0), _FARTHEST_RATIO**-1, _FARTHEST_RATIO))
+
+
+def _ratio_of_noise(fit: RidgeFit) -> float:
+    """The noise of a value over that of a derivative, each as its own rows show it."""
+    assert fit.slope_noise is not None
+    return _ratio(float(np.sqrt(fit.noise[0])), float(np.sqrt(fit.slope_noise[0])))
 
 
 def _size(values: Array) -> float:
@@ -273,8 +315,10 @@ class RatioSearch:
     guess : float
         The middle of the ratios that are tried.
     levels : Levels
+    spectra : list of Spectrum
+        All of them.
     candidates : list of Spectrum
-        A short-list; all of them where nothing can be left out.
+        A short-list with the guess; all of them where nothing can be left out.
     score : float
         The best score with the guess; infinite where nothing can be left out.
     to_rounding : bool
@@ -284,6 +328,7 @@ class RatioSearch:
     problem: Callable[[float], Problem]
     guess: float
     levels: Levels
+    spectra: list[Spectrum]
     candidates: list[Spectrum]
     score: float
     to_rounding: bool
@@ -296,8 +341,8 @@ class RatioSearch:
         first = problem(guess)
         if len(first.mean_features) and first.count > 1:
             found = shortlist(first, levels, spectra, a, _limits.SHORTLIST)
-            return cls(problem, guess, levels, found.spectra, found.score, found.to_rounding)
-        return cls(problem, guess, levels, spectra, np.inf, to_rounding=False)
+            return cls(problem, guess, levels, spectra, found.spectra, found.score, found.to_rounding)
+        return cls(problem, guess, levels, spectra, spectra, np.inf, to_rounding=False)
 
     def best(self, alpha: float | None) -> RatioChoice:
         """The ratio that makes most likely what was left out; the guess where nothing can be told."""
@@ -305,4 +350,12 @@ class RatioSearch:
             return RatioChoice(self.score, self.candidates, self.guess)
         ratios = self.guess * RATIOS
         densities = [best_density(self.problem(float(r)), self.levels, self.candidates, alpha) for r in ratios]
-        return RatioChoice(min(densities), self.candidates, float(ratios[int(np.argmin(densities))]))
+        ratio = float(ratios[int(np.argmin(densities))])
+        # Where the guess is ten times too large, noisy gradients count too much, and rough spectra seem the best.
+        candidates = shortlist(self.problem(ratio), self.levels, self.spectra, alpha, _limits.SHORTLIST).spectra
+        for _ in range(_STEPS):
+            fit = ridge_fit(self.problem(ratio), self.levels, candidates, alpha)
+            before, ratio = ratio, _ratio_of_noise(fit)
+            if abs(np.log(ratio / before)) < _NEAR_RATIO:
+                break
+        return RatioChoice(min(densities), candidates, ratio)

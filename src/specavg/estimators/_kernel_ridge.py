@@ -178,7 +178,9 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             Observed gradients beside y, with the meaning of the method `gradient`; on embedded spaces only their
             tangential part counts. A row of NaN is a missing gradient, and y may be NaN where a gradient is given.
             Gradients have noise of their own size, chosen with everything else; points are left out with their
-            gradients. A gradient that contradicts the values (forces are *minus* gradients) is warned of.
+            gradients. A gradient that contradicts the values (forces are *minus* gradients, another
+            unit or frame) is warned of, by how well the values alone predict it: from a multiple of 1 ± 0.03 on
+            where they leave nothing open, and of 1 ± 0.25 where they leave much, or come in chunks.
 
         Returns
         -------
@@ -243,7 +245,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             self._keep(fit.of_weights(unit), (), None)
             rows = data.rows(self._space().dim)
             self._question_error(data.points, data.targets, fit, len(data.points), rows, gradient=data.gradients)
-            self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
             return self
 
     def _check_gradients(self, data: GradientData, unit: float) -> None:
@@ -255,7 +256,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
             model: Any = clone(self)
             alone = model.fit(data.points[both], data.targets[both], unit * data.weights[both])
-        data.warn_of_contradiction(alone.gradient(data.points), self._space(), alone.loo_error_)
+        predicted, deviation = alone.gradient(data.points, return_std=True)
+        data.warn_of_contradiction(predicted, deviation, self._space(), alone.loo_error_)
 
     @needs_cutoff
     def partial_fit(
@@ -297,7 +299,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         _, candidates, ratio = RatioSearch.of(problem, guess, self.basis_, candidates, alpha).best(alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
         self._keep(fit.of_weights(unit), (), moments.count)
-        self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
 
     def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[MadeBasis]:
@@ -325,6 +326,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
+        if fit.slope_noise is not None:
+            self.gradient_noise_variance_ = float(fit.slope_noise[0])
         self.outstanding_ = fit.outstanding
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -72,7 +72,13 @@ class DecomposedPath(Path):
         return along**2 @ (1.0 / (self.s[:first] ** 2 + alpha)) + rest / (self.s[first] ** 2 + alpha)
 
     def posterior(self, alpha: float, calibration: Calibration | None = None) -> DecomposedPosterior:
-        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], calibration)
+        found = self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], calibration)
+        own, *slopes = self.noise_of_kinds(alpha)
+        if not slopes:
+            return found
+        # Values alone tell the constant: where their noise is larger than that of both kinds in common, it is theirs.
+        beyond = np.maximum(own - self.noise_variance(alpha), 0.0) / self._problem.weight
+        return replace(found, floor=found.floor + beyond * (1.0 if calibration is None else calibration.factor[0]))
 
     def posterior_of(self, alphas: Array, noise: Array, calibration: Calibration | None = None) -> DecomposedPosterior:
         """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)

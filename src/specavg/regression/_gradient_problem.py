@@ -14,6 +14,7 @@ from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, LeftOutTogether, blocks_of
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._noise_of_kinds import noise_of_kind
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scores
 from specavg.regression._repeated_rows import Averaged, averaged
@@ -145,6 +146,10 @@ class GradientProblem(Problem):
         self._variance = squares / self._total if squares > 0 else np.inf
         lost = [o.squares_lost(self.units.unit, times) for o, times in ((values, 1.0), (slopes, ratio))]
         self.within, repeats = np.sum(lost, axis=0).tolist()
+        self._kinds = [  # rows, their weights, what their means have lost, what they are multiplied by
+            (slice(None, len(y)), self.weight, lost[0][0], 1.0),
+            (slice(len(y), None), float(slopes.weights.sum()), lost[1][0], ratio),
+        ]
         self._repeats = repeats, values.repeated + slopes.repeated
         own = len(root) + self._repeats[1]
         self.copies = (values.given + slopes.given) / own
@@ -153,6 +158,18 @@ class GradientProblem(Problem):
         size = max(squares, 1e-300) / self._total
         derivatives = len(slopes.weights) + slopes.repeated
         self._offset = (0.5 * own * np.log(size) - derivatives * np.log(ratio)) / len(root)
+
+    def noise_of_kinds(self, table: BlockLeaveOneOut, alpha: float, common: Array) -> Array:
+        """The noise variance of values, and of derivatives, given that of both in common."""  # (q,) -> (2, q)
+        shown = table.s**2 / (table.s**2 + alpha)
+        residual = table.left @ ((1.0 - shown)[:, None] * table.c) + table.rest
+        fitted = table.left**2 @ shown + np.sum(table.free**2, axis=1)
+        return np.stack(
+            [
+                noise_of_kind(np.sum(residual[rows] ** 2, axis=0) + within, weight - fitted[rows].sum(), common) / m**2
+                for rows, weight, within, m in self._kinds
+            ]
+        )
 
     def path(self, scale: Array) -> GradientPath:
         found = self._exactly(scale.tobytes())
@@ -196,6 +213,9 @@ class GradientPath(DecomposedPath):
         """The noise variance of a value, by restricted maximum likelihood from the rows of both kinds."""
         squares = alpha / (self.s**2 + alpha) @ self.c**2 + self._rest + self._joint.within
         return squares / self._joint.freedom
+
+    def noise_of_kinds(self, alpha: float) -> Array:
+        return self._joint.noise_of_kinds(self._left_out.tables[0], alpha, self.noise_variance(alpha))
 
     def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """By points that were left out with all their rows; `alphas` is the one penalty of values and derivatives.

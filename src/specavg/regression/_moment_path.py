@@ -12,6 +12,7 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
+from specavg.regression._noise_of_kinds import noise_of_kind
 from specavg.regression._regression_problem import Problem, Scores, believable, degrees_of_freedom, variation
 
 _TINY = float(np.finfo(float).tiny)
@@ -81,9 +82,13 @@ class MomentProblem(Problem):
         self.mean_features = moments.features.value[1:] / self.weight
         self.mean_targets = moments.shifted.value / self.weight
         self.offset = 0.0  # of densities: see `GradientProblem`
+        # Of each kind of rows: sums about the constant, weights less what the constant takes, what rows are times.
+        self.kinds = [((gram[1:, 1:], cross[1:], squares), self.weight - 1.0, 1.0)]
         if slopes is not None and ratio is not None:  # nothing of a derivative is centred
             more, along, size = slopes.centred()
-            gram, cross, squares = gram + ratio**2 * more, cross + ratio**2 * along, squares + ratio**2 * size
+            more, along, size = ratio**2 * more, ratio**2 * along, ratio**2 * size
+            self.kinds.append(((more[1:, 1:], along[1:], size), float(slopes.weight.value), ratio))
+            gram, cross, squares = gram + more, cross + along, squares + size
             self.count += slopes.count
             self.rows += float(slopes.weight.value)
             share = float(slopes.weight.value) / self.rows
@@ -117,3 +122,15 @@ class MomentPath(DecomposedPath):
         p = self._sums
         quadratic = p.squares - (1.0 / (self.s**2 + alpha)) @ self._b**2
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.rows, p.count)
+
+    def noise_of_kinds(self, alpha: float) -> Array:
+        common, kinds = self.noise_variance(alpha), self._sums.kinds
+        if len(kinds) == 1:
+            return common[None]
+        V, c, found = self.right_vectors(), self.coefficients(alpha), list[Array]()
+        for (gram, cross, squares), weight, times in kinds:
+            residual = np.maximum(squares - np.sum(c * (2.0 * cross - gram @ c), axis=0), 0.0)
+            scaled = self.scale[:, None] * V
+            fitted = np.sum(scaled * (gram @ scaled), axis=0) @ (1.0 / (self.s**2 + alpha))
+            found.append(noise_of_kind(residual, weight - float(fitted), common) / times**2)
+        return np.stack(found)

@@ -220,6 +220,10 @@ class Path(Scored):
     def noise_variance(self, alpha: float) -> Array:
         """σ², by restricted maximum likelihood given α = σ²/τ²."""  # (q,)
 
+    def noise_of_kinds(self, alpha: float) -> Array:
+        """The noise variance of each kind of rows: of values, and of derivatives where there are some."""  # (kinds, q)
+        return self.noise_variance(alpha)[None]
+
     @abc.abstractmethod
     def posterior(self, alpha: float, calibration: Calibration | None = None) -> Posterior:
         """What predictions with a standard deviation need; without a calibration the penalty is taken as true."""

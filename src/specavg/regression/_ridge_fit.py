@@ -74,6 +74,8 @@ class RidgeFit:
         That of the constant first.
     noise : ndarray of shape (q,)
         The variance of the noise of an observation of weight one.
+    slope_noise : ndarray of shape (q,) or None
+        That of a derivative; None where there are none.
     posterior : Posterior or None
         None where nothing tells it: the data have a single orbit.
     directions : ndarray of shape (r, q) or None
@@ -95,6 +97,7 @@ class RidgeFit:
     directions: Array | None = None
     iterations: int = 0
     outstanding: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    slope_noise: Array | None = None
 
     def of_targets(self, units: Units) -> RidgeFit:
         """The fit of the targets themselves, where this is the fit of (y − shift) / unit."""
@@ -103,9 +106,11 @@ class RidgeFit:
         coefficients[0] += units.shift
         with np.errstate(over="ignore", under="ignore"):  # the square of a number may be no number
             noise = self.noise * unit**2
+            slope_noise = None if self.slope_noise is None else self.slope_noise * unit**2
         posterior = None if self.posterior is None else self.posterior.in_units(unit)
         directions = None if self.directions is None else self.directions * unit
-        return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
+        found = {"noise": noise, "slope_noise": slope_noise, "posterior": posterior, "directions": directions}
+        return replace(self, coefficients=coefficients, **found)
 
     def of_weights(self, unit: float) -> RidgeFit:
         """The fit with the weights themselves, where this is the fit with weights divided by `unit`.
@@ -116,7 +121,8 @@ class RidgeFit:
         if unit == 1:
             return self
         trials = tuple(replace(trial, alpha=trial.alpha * unit) for trial in self.trials)
-        return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit)
+        slope_noise = None if self.slope_noise is None else self.slope_noise * unit
+        return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit, slope_noise=slope_noise)
 
 
 def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:
@@ -128,11 +134,12 @@ def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> Ridge
     dim = len(problem.mean_features)
     coefficients = problem.with_constant(np.zeros((dim, len(problem.mean_targets))))
     path = problem.path(np.ones(dim))
-    noise = path.noise_variance(_NO_OTHER_FUNCTION)
+    noise, *slope_noise = path.noise_of_kinds(_NO_OTHER_FUNCTION)
     posterior = path.posterior(_NO_OTHER_FUNCTION)
     if problem.weight <= 1:  # one observation
         noise, posterior = np.full_like(noise, np.nan), None
     elif dim:
         posterior = None
-    fit = RidgeFit("mean", spectrum, alpha or 1.0, 1.0, (), coefficients, noise, posterior)
+    slopes = slope_noise[0] if slope_noise else None
+    fit = RidgeFit("mean", spectrum, alpha or 1.0, 1.0, (), coefficients, noise, posterior, slope_noise=slopes)
     return fit.of_targets(problem.units)

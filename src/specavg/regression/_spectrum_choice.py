@@ -95,6 +95,7 @@ def fit_of_trial(
     path, trial, alpha = found.path, found.trial, found.alpha
     coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
+    noise, *slope_noise = path.noise_of_kinds(alpha)
     return RidgeFit(
         problem.solver,
         trial.spectrum,
@@ -102,10 +103,11 @@ def fit_of_trial(
         path.error_of_rows(alpha, trial.error),
         trials,
         coefficients,
-        path.noise_variance(alpha),
+        noise,
         path.posterior(alpha, None if given else path.calibration(np.array([alpha]), found.hidden)),
         iterations=iterations,
         outstanding=1 + np.sort(found.functions),
+        slope_noise=slope_noise[0] if slope_noise else None,
     ).of_targets(problem.units)
 
 
