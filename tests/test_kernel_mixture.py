@@ -6,8 +6,9 @@ from scipy import integrate, special, stats
 
 import specavg as sa
 from specavg import groups
-from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
-from specavg.estimators._orbit_space import one_of_each_orbit
+from specavg.estimators._kernel_mixture import KernelMixture, _Centres, fitted_mixture
+from specavg.estimators._orbit_space import one_of_each_orbit, orbit_space
+from specavg.estimators._poles_of_kernels import pole_density_of_kernels
 
 SO3, CUBIC = sa.Rotations(), groups.crystal_symmetry("O")
 
@@ -195,7 +196,7 @@ def test_points_that_are_not_kept_count_for_their_neighbours(monkeypatch):
     monkeypatch.setattr("specavg.estimators._kernel_mixture.MOST_IMAGES", 24 * 400)
     counted = fitted_mixture(SO3, CUBIC, X, ones)[0]
     assert len(counted.images) == 24 * 400
-    assert counted.weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose([counted.weights_of(k).sum() for k in range(len(counted.concentrations))], 1.0)
     assert counted.weights.max() > 3 * counted.weights.min()
     moved = counted.density(family, SO3.act(next(iter(CUBIC.generators)), Z))
     np.testing.assert_allclose(counted.density(family, Z), moved, rtol=1e-9)
@@ -304,3 +305,98 @@ def test_few_orientations_of_one_peak_keep_it(n, half_width, gain):
     kappa = np.log(2) / (1 - np.cos(np.deg2rad(half_width)))
     X, Z = (SO3.von_mises.sample(np.repeat(centre, k, axis=0), np.full(k, kappa), rng) for k in (n, 300))
     assert sa.InvariantDensity(SO3, CUBIC).fit(X).score(Z) / len(Z) > gain
+
+
+def peak_among_others(n, seed, share, degrees):
+    """Orientations of one peak, and a share of them anywhere, which come first."""
+    rng, centre = np.random.default_rng(seed), SO3.sample(1, random_state=3)
+    X = SO3.von_mises.sample(np.repeat(centre, n, axis=0), np.full(n, np.deg2rad(degrees) ** -2.0), rng)
+    X[: round(share * n)] = SO3.sample(round(share * n), rng)
+    return centre, X
+
+
+def share_near(X, centre, group, degrees):
+    images = np.concatenate([SO3.act(g, centre) for g in group.elements()])
+    return np.mean((X @ images.T).max(axis=1) / 2 - 0.5 >= np.cos(np.deg2rad(degrees)))
+
+
+@pytest.mark.parametrize(
+    "group, n, share, degrees",
+    [(CUBIC, 600, 0.4, 2.0), (CUBIC, 600, 0.8, 2.0), (groups.crystal_symmetry("D6", "D2"), 600, 0.6, 3.0)],
+    ids=str,
+)
+def test_a_peak_among_orientations_anywhere_has_the_volume_of_its_rows(group, n, share, degrees):
+    """Kernels of one width around all rows gave the rows anywhere their part of it: 0.41 where 0.61 is right."""
+    centre, X = peak_among_others(n, 0, share, degrees)
+    model = sa.InvariantDensity(SO3, group).fit(X)
+    assert model.form_ == "kernels"
+    wanted = share_near(X, centre, group, 5 * degrees)
+    found = share_near(model.sample(20_000, random_state=0), centre, group, 5 * degrees)
+    assert found == pytest.approx(wanted, rel=0.08)
+    fresh = peak_among_others(2_000, 1, share, degrees)[1]
+    held_out = model.score(fresh) / len(fresh)
+    assert model.loo_log_likelihood_ == pytest.approx(held_out, abs=0.3)
+    moved = SO3.act(group.random(3), fresh[::10])
+    np.testing.assert_allclose(model.score_samples(moved), model.score_samples(fresh[::10]), atol=1e-9)
+
+
+@pytest.mark.parametrize("group", [CUBIC, groups.crystal_symmetry("O", "C∞")], ids=str)
+def test_weights_of_each_width_are_those_of_mixtures_of_one_width(group):
+    family, rng = orbit_space(SO3, group).family, np.random.default_rng(0)
+    X, Z = SO3.sample(5, random_state=0), SO3.sample(40, random_state=1)
+    images = np.concatenate([SO3.act(g, X) for g in orbit_space(SO3, group).elements(SO3)])
+    weights, kappas = rng.dirichlet(np.ones(len(images)), 2), np.array([8.0, 900.0])
+    both = KernelMixture(images, weights, kappas, np.array([0.2, 0.5, 0.3]), 0.0)
+    alone = [KernelMixture(images, w, kappas[[k]], np.array([0.0, 1.0]), 0.0) for k, w in enumerate(weights)]
+
+    def joined(values):
+        return 0.2 + 0.5 * values[0] + 0.3 * values[1]
+
+    density = joined([one.density(family, Z) for one in alone])
+    np.testing.assert_allclose(both.density(family, Z), density, rtol=1e-10)
+    slopes = sum(
+        share * one.density(family, Z)[:, None] * one.gradient(family, Z)
+        for share, one in zip([0.5, 0.3], alone, strict=True)
+    )
+    np.testing.assert_allclose(both.gradient(family, Z), slopes / density[:, None], atol=1e-8)
+    h, r = np.array([0.0, 0.6, 0.8]), sa.Sphere(3).sample(30, random_state=2)
+    poles = [pole_density_of_kernels(one, group, h, r) for one in (both, *alone)]
+    if poles[0] is not None:
+        np.testing.assert_allclose(poles[0], joined(poles[1:]), rtol=1e-8)
+    drawn = both.sample(SO3, family, 20_000, rng)
+    inverse = 1 / both.density(family, drawn)
+    assert inverse.mean() == pytest.approx(1.0, abs=5 * inverse.std() / len(drawn) ** 0.5)
+
+
+@pytest.mark.parametrize("group", [groups.point_group("Ci"), groups.point_group("D3")], ids=str)
+def test_posterior_weights_are_left_out_as_by_brute_force(group):
+    """Row by row, without the row: posterior probabilities of the others, and the density that they give."""
+    space, rng = sa.Sphere(3), np.random.default_rng(0)
+    family, n = space.von_mises, 30
+    X = np.concatenate([family.sample(np.tile([[0, 0.6, 0.8]], (15, 1)), np.full(15, 300.0), rng), space.sample(15, 1)])
+    w, kappas, shares = rng.uniform(0.5, 1.5, n), np.array([4.0, 250.0]), np.array([0.3, 0.3, 0.4])
+    images = np.concatenate([space.act(g, X) for g in group.elements()])
+    each = np.tile(w, group.order) / (group.order * w.sum())
+    kernels = [
+        np.exp(kappa * (X @ images.T - 1) - family.log_mass(np.array([kappa]))).reshape(n, -1, n).mean(axis=1)
+        for kappa in kappas
+    ]
+
+    def by_others(rows):  # the density of each width at some rows, by the others of them
+        sub = np.ix_(rows, rows)
+        off = w[rows] * ~np.eye(len(rows), dtype=bool)
+        return np.stack([(K[sub] * off).sum(axis=1) / off.sum(axis=1) for K in kernels], axis=1)
+
+    near = _Centres(family, KernelMixture(images, each, kappas, shares, 0.0), w, w, w.sum())
+    none = np.empty(0, dtype=np.intp)
+    explained = near.explained(np.empty((0, 3)), none, np.empty(0), rng)
+    np.testing.assert_allclose(explained, by_others(np.arange(n)), rtol=2e-3, atol=1e-3)
+    found = near.left_out(X, np.arange(n), w, by_others(np.arange(n)))
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        parts = shares[1:] * by_others(rest)
+        posterior = parts / (shares[0] + parts.sum(axis=1, keepdims=True))
+        for power, columns in ((1, slice(0, 2)), (8, slice(2, 4))):
+            each_row = w[rest, None] * posterior**power
+            wanted = [K[i, rest] @ v / v.sum() for K, v in zip(kernels, each_row.T, strict=True)]
+            np.testing.assert_allclose(found[i, columns], wanted, rtol=1e-6, atol=1e-9)

@@ -87,8 +87,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         Coefficients of the invariant functions, in the exponent if `form_` is "exponential"; the first is −log Z, or 1.
         Kernels have none.
     kernels_ : KernelMixture
-        The kernels, where they were chosen: `.images` of the data, `.concentrations`, `.shares` (that of the uniform
-        density first).
+        The kernels, where they were chosen: `.images` of the data, `.weights` (for each width where they
+        differ), `.concentrations`, `.shares` (that of the uniform density first).
     cutoff_ : Cutoff
     shrinkage_ : float
         Of an exponential density, the α of the penalty α Σ c² (1 + λ/λ₁)^s / n, s = `smoothness_`; of a series, the t
@@ -130,9 +130,11 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     log Z is an integral over nodes, finer ones for sharper densities. A density is not considered if even the finest
     two rules disagree about its log Z by more than 0.05.
 
-    *Kernels.* f = s_0 + Σ_k s_k Σ_i k_κ(x, x_i), averaged over the group, with von Mises kernels
+    *Kernels.* f = s_0 + Σ_k s_k Σ_i w_ki k_κ(x, x_i), averaged over the group, with von Mises kernels
     exp(−κ|e(x) − e(y)|²/2) of integral one and 20 values of κ, each twice the one before. The shares s_k maximise the
     leave-one-out likelihood, which is concave in them; a width that one close pair of points asks for is left out.
+    Weights are equal, or those of rows that the others explain by this width, where that is likelier: a peak beside
+    orientations anywhere keeps its volume.
     Kernels are tried on `Torus`, `Sphere` and `Rotations`, where data are in memory, no cutoff is given and the group
     has at most 2,000 elements, which are listed. They are taken if their leave-one-out likelihood is larger by 0.5/√m,
     where both forms are compared on the same m rows: all, or at least 1,000 taken at random.

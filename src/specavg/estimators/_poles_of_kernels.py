@@ -58,14 +58,14 @@ def pole_density_of_kernels(
     reduction = reduction_to_directions(Rotations(), group) if group.fields else None
     if reduction is None:
         poles = np.einsum("nij,j->ni" if transposed else "nji,j->ni", mixture.images.reshape(-1, 3, 3), fixed)
-        poles, weights = _merged(poles, mixture.weights)
+        poles, weights = _merged(poles, mixture)
         sharp = kappas > _BROAD
-        found = mixture.shares[0] + _by_harmonics(kappas[~sharp], scales[~sharp], poles, weights, at)
+        found = mixture.shares[0] + _by_harmonics(kappas[~sharp], scales[~sharp], poles, weights[~sharp], at)
         for rows, near in _together(at, poles, kappas[sharp]):
             below = np.minimum(at[rows] @ poles[near].T - 1.0, 0.0)
-            found[rows] += _summed(kappas[sharp], scales[sharp], below, 1.0 + below / 2, weights[near])
+            found[rows] += _summed(kappas[sharp], scales[sharp], below, 1.0 + below / 2, weights[sharp][:, near])
         return found
-    y, weights = _merged(Direction(reduction.axis, transposed=reduction.transposed).of(mixture.images), mixture.weights)
+    y, weights = _merged(Direction(reduction.axis, transposed=reduction.transposed).of(mixture.images), mixture)
     if reduction.transposed == transposed:  # cones about one axis, of angles many of which agree in a picture
         across, which = np.unique(np.round(at @ reduction.axis, 12), return_inverse=True)
         axes = np.broadcast_to(fixed, (len(across), 3))
@@ -80,10 +80,12 @@ def pole_density_of_kernels(
     return found[which]
 
 
-def _merged(directions: Array, weights: Array) -> tuple[Array, Array]:
-    """Directions that agree to nine digits once, with the sum of their weights."""
+def _merged(directions: Array, mixture: KernelMixture) -> tuple[Array, Array]:
+    """Directions that agree to nine digits once, with the sums of their weights for each width."""
     _, first, which = np.unique(directions.round(9) + 0.0, axis=0, return_index=True, return_inverse=True)
-    return directions[first], np.bincount(which.ravel(), weights).astype(np.float64)
+    widths = range(len(mixture.concentrations))
+    sums = [np.bincount(which.ravel(), mixture.weights_of(k)) for k in widths]
+    return directions[first], np.array(sums, dtype=np.float64).reshape(len(widths), len(first))
 
 
 def _chunks(rows: int, columns: int) -> Iterator[slice]:
@@ -102,13 +104,13 @@ def _together(at: Array, poles: Array, kappas: Array) -> Iterator[tuple[Places, 
 
 
 def _summed(kappas: Array, scales: Array, below: Array, arms: Array, weights: Array) -> Array:
-    """Σ_j w_j Σ_κ scale exp(κ below_ij) e^(−v) I₀(v), v = κ arms_ij."""  # (n, N) -> (n,)
+    """Σ_κ scale Σ_j w_κj exp(κ below_ij) e^(−v) I₀(v), v = κ arms_ij."""  # (n, N) -> (n,)
     from scipy.special import i0e
 
     found = np.zeros(len(below))
-    for kappa, scale in zip(kappas.tolist(), scales.tolist(), strict=True):
+    for kappa, scale, each in zip(kappas.tolist(), scales.tolist(), weights, strict=True):
         row, column = np.nonzero(below > _VANISHED / kappa)
-        terms = weights[column] * np.exp(kappa * below[row, column]) * i0e(kappa * arms[row, column])
+        terms = each[column] * np.exp(kappa * below[row, column]) * i0e(kappa * arms[row, column])
         found += scale * np.bincount(row, terms, len(below))
     return found
 
@@ -120,9 +122,9 @@ def _by_harmonics(kappas: Array, scales: Array, poles: Array, weights: Array, at
     if not len(kappas):
         return np.zeros(len(at))
     t, w = np.polynomial.legendre.leggauss(2 * _DEGREE)
-    kernel = scales @ (np.exp(np.outer(kappas, t - 1)) * i0e(np.outer(kappas, (1 + t) / 2)))
-    factors = np.polynomial.legendre.legvander(t, _DEGREE).T @ (w * kernel) / 2
+    kernels = scales[:, None] * np.exp(np.outer(kappas, t - 1)) * i0e(np.outer(kappas, (1 + t) / 2))
+    factors = np.polynomial.legendre.legvander(t, _DEGREE).T @ (w * kernels).T / 2  # (degrees, K)
     harmonics = invariant_basis(Sphere(3), max_eigenvalue=_DEGREE * (_DEGREE + 1))
     degrees = np.rint(np.sqrt(harmonics.eigenvalues + 0.25) - 0.5).astype(np.intp)
-    coefficients = factors[degrees, None] * harmonics.correlate(poles, weights[:, None])
+    coefficients = np.sum(factors[degrees] * harmonics.correlate(poles, weights.T), axis=1, keepdims=True)
     return harmonics.combine(at, coefficients)[:, 0]

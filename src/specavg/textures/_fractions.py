@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 from specavg._random import OWN_SEED
 from specavg.functions._one_direction import circle_means, frames, unit_direction
 from specavg.groups import Group
+from specavg.isometries import LeftRight
 from specavg.spaces import Rotations, Sphere
 from specavg.spaces._von_mises import turned
 from specavg.textures._accuracy import MOST_DRAWN, OFF, SETTLED
@@ -21,6 +22,7 @@ from specavg.textures._given_density import group_of, values_of
 
 _LIKE_RADIANS = 1.0  # degrees: fractions are those within 5° to 45°, 0.09 to 0.79 radians
 _FARTHEST = 180.0  # degrees: the angle of no rotation is larger
+_SAME = 1e-8  # distance of directions and matrices that are the same: far above rounding
 _NONE = np.finfo(float).tiny  # a sum of weights that is not divided by
 _A_SERIES = "A plain series (positive=False) may be where there are few data; InvariantDensity(positive=True) is not."
 
@@ -37,13 +39,14 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
         In degrees, at most 180. What lies around two equivalent orientations counts once. An angle below 1 is
         questioned: it looks like radians.
     group : Group, optional
-        Which orientations are equivalent: that of the fitted density by default, of a callable none.
+        Which orientations are equivalent: that of the fitted density by default, of a callable none. The density need
+        not have this symmetry: what lies around each equivalent orientation is counted.
 
     Returns
     -------
     float
-        By rules on the ball around the orientation; from a density of kernels (`form_`), the share of 40,000 drawn
-        orientations, with a standard error of at most 0.25 %.
+        By rules on the balls; from a density of kernels (`form_`), the share of 40,000 drawn orientations, with a
+        standard error of at most 0.25 %.
 
     Examples
     --------
@@ -62,15 +65,22 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     def near(Y: Array) -> Array:
         return cosines(Y).max(axis=1) >= np.cos(np.deg2rad(angle))
 
+    own = group_of(density)
+    images = [] if own is None else [Rotations().act(g, equivalent.reshape(-1, 9)) for g in own.generators]
+    centres = _of_their_own_mass(equivalent.reshape(-1, 9), images)
+
     def mass(degree: int) -> float:
         axes, weights = Sphere(3).quadrature(degree * (degree + 1))
         t, w = np.polynomial.legendre.leggauss(degree + 1)
         omega = np.deg2rad(angle) * (t + 1) / 2
         turns = turned(np.repeat(axes, len(t), axis=0), np.tile(omega, len(axes)))
         measure = np.asarray(np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi, dtype=np.float64)
-        around = (turns @ equivalent[0]).reshape(-1, 9)
-        own = values(around) * _own_share(cosines(around), 0, angle)
-        return len(equivalent) * float(np.outer(weights, measure).ravel() @ own)
+        found = 0.0
+        for k, count in centres:
+            around = (turns @ equivalent[k]).reshape(-1, 9)
+            f = values(around) * _own_share(cosines(around), k, angle)
+            found += count * float(np.outer(weights, measure).ravel() @ f)
+        return found
 
     return _share(density, near, mass)
 
@@ -116,9 +126,9 @@ def fibre_fraction(
     h, r = unit_direction(crystal), unit_direction(specimen, "specimen")
     group = group_of(density) if group is None else group
     turns = [np.eye(3)] if group is None else crystal_rotations(group, h)
-    orbits = [_different(np.array([A @ v for A in turns])) for v in (h, -h)]
-    poles = _different(np.concatenate(orbits))
+    poles = _different(np.array([A @ v for v in (h, -h) for A in turns]))
     _check_angle(angle)
+    centres = _of_their_own_mass(poles, _poles_moved(density, poles, r))
 
     def near(Y: Array) -> Array:
         return (Y.reshape(-1, 3, 3) @ r @ poles.T).max(axis=1) >= np.cos(np.deg2rad(angle))
@@ -130,13 +140,12 @@ def fibre_fraction(
         rho = np.sqrt(np.maximum(1 - z**2, 0.0))
         cap = np.stack([np.outer(rho, np.cos(phi)), np.outer(rho, np.sin(phi)), np.tile(z[:, None], len(phi))], axis=-1)
         found = 0.0
-        for orbit in orbits if len(poles) > len(orbits[0]) else orbits[:1]:  # −h may be equivalent to h
-            around = cap.reshape(-1, 3) @ frames(orbit[:1])[0].T  # crystal directions near h
+        for k, count in centres:
+            around = cap.reshape(-1, 3) @ frames(poles[k : k + 1])[0].T  # crystal directions near h
             # The circle X r = h' is that of the transposed rotations Xᵀ h' = r.
             means = circle_means(lambda Y: values(_transposed(Y)), r, around, 2 * degree + 1)
-            share = _own_share(around @ poles.T, int(np.argmax(poles @ orbit[0])), angle)
-            means = (means * share).reshape(len(t), -1)
-            found += float(len(orbit) * (1 - low) / 4 * w @ means.mean(axis=1))
+            means = (means * _own_share(around @ poles.T, k, angle)).reshape(len(t), -1)
+            found += float(count * (1 - low) / 4 * w @ means.mean(axis=1))
         return found
 
     return _share(density, near, mass)
@@ -170,6 +179,38 @@ def _different(values: Array) -> Array:
     """Every row once, the first one first."""
     _, first = np.unique(values.round(9) + 0.0, axis=0, return_index=True)
     return values[np.sort(first)]
+
+
+def _poles_moved(density: Any, poles: Array, r: Array) -> list[Array]:
+    """The crystal directions moved by symmetries of the density, X to A X Bᵀ, that keep the line of r."""
+    own, found = group_of(density), []
+    for g in () if own is None else own.generators:
+        A, B = (g.left.matrix, g.right.matrix) if isinstance(g, LeftRight) else (getattr(g, "matrix", None), np.eye(3))
+        side = float(r @ B @ r)  # (A X Bᵀ) r is ±A X r where B r is ±r
+        if A is not None and abs(side) > 1 - _SAME:
+            found.append(np.sign(side) * poles @ A.T)
+    return found
+
+
+def _of_their_own_mass(points: Array, images: list[Array]) -> list[tuple[int, int]]:
+    """One of each set of centres that symmetries of the density join, so that they have the same mass; their number.
+
+    What is not joined costs time and nothing else. A symmetry that takes a centre to a place without one changes
+    what belongs to each, and joins none.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+    images : list of ndarray of shape (n, m)
+        The points, moved by some symmetries.
+    """
+    label = np.arange(len(points))
+    for image in images:
+        where = np.argmax(image @ points.T, axis=1)  # all are of the same length
+        if np.abs(points[where] - image).max() < _SAME:
+            label = components(len(points), label, label[where])[label]
+    first, counts = np.unique(label, return_counts=True)
+    return list(zip(first.tolist(), counts.tolist(), strict=True))
 
 
 def _check_angle(angle: float) -> None:
