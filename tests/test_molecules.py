@@ -3,6 +3,7 @@
 import pickle
 import time
 import warnings
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -92,20 +93,21 @@ def test_errors_at_left_out_geometries_are_those_of_fits_without_them(monkeypatc
     np.testing.assert_allclose(fit.energies_left, left[:, 0] / weight / np.sqrt(w), rtol=1e-8)
     np.testing.assert_array_equal(np.isnan(fit.forces_left), np.arange(8) < missing)
     monkeypatch.setattr(choice, "GRAM_PENALTIES", np.array([1e-4, 1e-3, 1e-2]))  # where squares lose nothing
-    exact = list(choice._exact_fits(equations, degrees, [3]))
+
+    @cache
+    def exact(decay, weight):
+        return list(choice._decomposed(A, y, degrees, decay, weight, 0.0, equations))
+
+    assert {fit.energy_weight for fit in choice._exact_fits(equations, degrees, [3])} >= set(choice._weights(equations))
     by_sums = list(choice._gram_fits(equations, degrees))
     assert len(by_sums) >= 4
     by_factors = [fit for fit in choice._factored_fits(equations, degrees, [3]) if fit.penalty > 1e-5]
     assert len(by_factors) >= 6 * 5
     for one in by_sums + by_factors:
-        two = next(f for f in exact if np.allclose(_settings(f), _settings(one), rtol=1e-12))
+        two = next(f for f in exact(one.decay, one.energy_weight) if np.isclose(f.penalty, one.penalty))
         np.testing.assert_allclose(one.coefficients, two.coefficients, atol=1e-9)
         np.testing.assert_allclose(one.energy_error, two.energy_error, rtol=1e-8)
         np.testing.assert_allclose(one.force_error, two.force_error, rtol=1e-8)
-
-
-def _settings(fit):
-    return fit.decay, fit.energy_weight, fit.penalty
 
 
 def test_energies_do_not_change_under_motions_and_permutations(model):
@@ -213,6 +215,43 @@ def test_energies_alone_are_enough():
     assert np.isnan(model.force_error_)
     assert np.sqrt(np.mean((model.predict(R[100:]) - E[100:]) ** 2)) < 0.1 * E.std()
     assert 0.2 * E.std() > model.energy_error_
+
+
+@pytest.mark.parametrize("noise", [(0.0, 0.0), (1e-3, 0.0), (0.0, 1e-2)], ids=["exact", "of energies", "of forces"])
+def test_energies_and_forces_count_by_their_precision(noise):
+    symbols, rest = ["O", "C", "O"], np.array([[-1.15, 0.0, 0.0], [0.0, 0.1, 0.0], [1.15, 0.0, 0.0]])
+    logs = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        R, new = (rest + 0.1 * rng.normal(size=(n, 3, 3)) for n in (60, 300))
+        E, F = energy_and_forces(R, symbols)
+        E, F = E + noise[0] * rng.normal(size=E.shape), F + noise[1] * rng.normal(size=F.shape)
+        wanted = energy_and_forces(new, symbols)[1]
+        fits = [InvariantPotential(symbols).fit(R, *data) for data in [(E, F), (E,), (None, F)]]
+        logs.append([np.log(np.mean((model.forces(new) - wanted) ** 2)) / 2 for model in fits])
+    both, *alone = np.exp(np.mean(logs, axis=0))
+    assert both < 3 * min(alone)
+
+
+@pytest.mark.parametrize("way", ["exact", "factors", "sums"])
+def test_weights_of_energies_are_found_in_every_way(monkeypatch, way):
+    from specavg.molecules import _choice_of_model as choice
+
+    if way != "exact":
+        monkeypatch.setattr(choice, "_EXACT_FUNCTIONS", 5)
+    if way == "factors":
+        monkeypatch.setattr(choice, "_is_decomposed", lambda *_: True)
+        monkeypatch.setattr(choice, "_LEFT_OUT_GEOMETRIES", 30)
+        monkeypatch.setattr(choice, "_MANY_EQUATIONS", 1)
+    R, new = geometries(60, 60), geometries(100, 61)
+    E, F = energy_and_forces(R, METHANE)
+    wanted = energy_and_forces(new, METHANE)[1]
+    E = E + 0.5 * np.random.default_rng(62).normal(size=60)
+    errors = [
+        np.sqrt(np.mean((InvariantPotential(METHANE, degree=4).fit(R, e, F).forces(new) - wanted) ** 2))
+        for e in (E, None)
+    ]
+    assert errors[0] < 1.1 * errors[1]
 
 
 @pytest.mark.parametrize("way", ["exact", "factors", "sums"])

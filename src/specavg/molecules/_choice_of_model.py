@@ -1,5 +1,8 @@
 """Ridge regression on blocks of equations; decay, weight of energies and penalty by leaving out geometries.
 
+Degrees and decays are compared with few weights of energies against forces. Where the residuals of both kinds say that
+their precisions differ, other weights follow, over orders of magnitude.
+
 Three ways to the same answer. With few functions, or few equations, the matrix itself is decomposed, and penalties of
 1e-18 of its size still count: noise-free energies want them. If there are many equations for each function, triangular
 factors stand for them, found once for all candidates. With many of both the Gram matrix is summed over chunks, which
@@ -26,7 +29,15 @@ from specavg.molecules._equations import Equations
 from specavg.molecules._terms import LOWER
 
 DECAYS = (1.0, 0.5, 0.25)  # prior standard deviation of a function of degree k: decay^k
-ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of their spread in the data
+# Of an energy against a force, both in units of their spread in the data: those that are compared first. Others follow
+# where residuals ask for them (`_with_other_weights`).
+ENERGY_WEIGHTS = (1.0, 3.0)
+# Residuals of energies and of forces that differ by more ask for another weight: 0.8 to 1.8 times in methane and water
+# without noise, 5 or a tenth where one of them is noisy. Weights change by a factor of ten at least, until two in a row
+# are no better: with forces noisy by 10⁻³, the score of 60 exact energies of water rises before it falls.
+_UNBALANCED, _STEP, _FAILURES = 2.0, 10.0, 2
+_WEIGHTS_APART = 1e6  # from the first: beyond, the squares of one kind are lost in the rounding of those of the other
+_ROUNDS = 3  # of choices of degree and decay, each with a better weight
 EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
@@ -62,6 +73,7 @@ class Fit:
     noise: float  # σ², the variance of an equation of weight one, if all that is not fitted is noise
     left_squares: float  # the mean of dᵀ(I − H_bb)d over equations, d the errors at a geometry that was left out
     freedom: float  # tr H over the number of equations
+    balance: float  # times this weight of energies residuals of both kinds would be alike; NaN with one kind alone
     # Upper triangular, RᵀR = BᵀB + penalty: σ²(RᵀR)⁻¹ is the covariance of c / prior. None with many functions.
     factor: Callable[[], Array] | None
 
@@ -152,9 +164,61 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
 
 def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
     A, y, unreachable = equations.all()
-    for degree, decay, weight in product(tried, DECAYS, _weights(equations)):
+
+    def fits(degree: int, decay: float, weight: float) -> Iterator[Fit]:
         p = int((degrees <= degree).sum())
-        yield from _decomposed(A[:, :, :p], y, degrees[:p], decay, weight, unreachable, equations)
+        return _decomposed(A[:, :, :p], y, degrees[:p], decay, weight, unreachable, equations)
+
+    fewer = _degrees_of_energies(degrees, tried, equations)
+    return _with_other_weights(fits, list(product(tried, DECAYS)), list(product(fewer, DECAYS)), _weights(equations))
+
+
+def _with_other_weights(
+    fits: Callable[[int, float, float], Iterator[Fit]],
+    choices: list[tuple[int, float]],
+    fewer: list[tuple[int, float]],
+    weights: list[float],
+) -> Iterator[Fit]:
+    """Candidates of all degrees and decays with these weights, then with those that the residuals of the best ask for.
+
+    Energies and forces are to count by their precision: the squared residuals of either kind, over its equations less
+    its degrees of freedom, are its variance (Helmert, 1907). Where both are alike the weight is right. The errors at
+    geometries that were left out decide: what is not fitted is not all noise. Where forces hardly count, choices of
+    `fewer` functions are candidates too.
+    """
+    best: Fit | None = None
+    bounds = weights[0] / _WEIGHTS_APART, weights[0] * _WEIGHTS_APART
+    for _ in range(_ROUNDS):
+        for (degree, decay), weight in product(choices, weights):
+            for fit in fits(degree, decay, weight):
+                best = fit if best is None or fit.score < best.score else best
+                yield fit
+        if best is None:
+            return
+        last, failures, up = best, 0, best.balance > 1
+        while failures < _FAILURES:
+            asked = last.balance if up else 1 / last.balance
+            weight = last.energy_weight * max(asked, _STEP) ** (1 if up else -1)
+            if not asked > _UNBALANCED or not bounds[0] <= weight <= bounds[1]:
+                break
+            last = replace(best, energy_error=np.inf, energy_weight=weight)
+            for fit in fits(best.degree, best.decay, weight):
+                last = min(last, fit, key=lambda fit: fit.score)
+                yield fit
+            failures = 0 if last.score < best.score else failures + 1
+            best = min(best, last, key=lambda fit: fit.score)
+        if best.energy_weight in weights:
+            return
+        choices = choices + fewer if best.energy_weight > max(weights) else choices
+        fewer, weights = [], [best.energy_weight]
+
+
+def _degrees_of_energies(degrees: NDArray[np.int64], tried: list[int], equations: Equations) -> list[int]:
+    """Lower degrees that would be tried if there were no forces, as many as are."""
+    if len(tried) == 1 or equations.forces is None:
+        return []  # one was asked for, or there is nothing to weigh
+    allowed = [d for d in range(1, max(tried)) if (degrees <= d).sum() <= equations.count]
+    return [d for d in allowed[-len(tried) :] if d not in tried]
 
 
 def _decomposed(
@@ -215,7 +279,8 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
     chosen = np.unique(np.linspace(0, equations.count - 1, _LEFT_OUT_GEOMETRIES).astype(np.intp))
     some = equations.some(chosen)
     A, y, unreachable = some.all()
-    for degree, decay, weight in product(tried, DECAYS, _weights(equations)):
+
+    def fits(degree: int, decay: float, weight: float) -> Iterator[Fit]:
         p = int((degrees <= degree).sum())
         prior = prior_deviations(degrees[:p], decay)
         S = np.concatenate([weight * factors[0], *factors[1:]])
@@ -232,6 +297,9 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
             c = prior * (Wt.T @ taken[:, k])
             factor = partial(_triangular, d, Wt, penalty * unit)
             yield _fit(degree, decay, weight, penalty, c, left, factor, unreachable, some)
+
+    fewer = _degrees_of_energies(degrees, tried, equations)
+    return _with_other_weights(fits, list(product(tried, DECAYS)), list(product(fewer, DECAYS)), _weights(equations))
 
 
 def _products(P: Array, diagonals: Array) -> Array:
@@ -262,18 +330,24 @@ def _with_all_energies(fit: Fit, equations: Equations) -> Fit:
 
 
 def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit]:
-    """The same from sums over chunks: two decays, one weight; errors at some of the geometries."""
+    """The same from sums over chunks: two decays, one weight at first; errors at some of the geometries."""
     from scipy.linalg import cho_solve, cholesky
 
-    p, n, (weight, *_) = equations.functions.dim, equations.count, _weights(equations)
-    gram, moments = _sums(equations, weight)
+    p, n, (first_weight, *_) = equations.functions.dim, equations.count, _weights(equations)
+    gram, moments = _sums(equations, first_weight)
+    summed = first_weight
     most = max(2, int(min(_LEFT_OUT_WORK / p**2, settings().memory_limit / (32.0 * p)) / equations.block))
     some = equations.some(np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp)))
-    A, y, unreachable = some.all()
-    A, z = _weighted(A, weight), _weighted(y, weight)
+    every, y, unreachable = some.all()
     first = degrees == 1
-    unit = float(np.diagonal(gram)[first].sum()) if first.any() else 1.0
-    for decay in DECAYS[1:]:  # with thousands of functions a prior without decay was never the best
+
+    def fits(degree: int, decay: float, weight: float) -> Iterator[Fit]:
+        nonlocal summed
+        if weight != summed:
+            _add_energies(gram, moments, weight**2 - summed**2, equations)
+            summed = weight
+        A, z = _weighted(every, weight), _weighted(y, weight)
+        unit = float(np.diagonal(gram)[first].sum()) if first.any() else 1.0
         prior, best = prior_deviations(degrees, decay), np.inf
         for penalty in GRAM_PENALTIES:
             K = gram * prior[:, None] * prior
@@ -285,11 +359,15 @@ def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit
             c = prior * cho_solve((L, True), prior * moments, check_finite=False)
             left = _left_out(L, A, z, c, prior)
             factor = partial(np.transpose, L) if p <= MOST_WITH_ERROR_BARS else None
-            fit = _fit(int(degrees[-1]), decay, weight, penalty, c, left, factor, unreachable, some)
+            fit = _fit(degree, decay, weight, penalty, c, left, factor, unreachable, some)
             yield fit
             if fit.score > best + 0.1:  # past the valley
                 break
             best = min(best, fit.score)
+
+    # With thousands of functions a prior without decay was never the best.
+    choices = list(product([int(degrees[-1])], DECAYS[1:]))
+    return _with_other_weights(fits, choices, [], [first_weight])
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,6 +418,15 @@ def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
     return gram, moments
 
 
+def _add_energies(gram: Array, moments: Array, factor: float, equations: Equations) -> None:
+    """Add `factor` times what energies contribute to both, in place."""
+    alone = replace(equations, forces=None)
+    for rows in alone.chunks():
+        A, y, _ = alone.of(rows)
+        gram += factor * (A[:, 0].T @ A[:, 0])
+        moments += factor * (A[:, 0].T @ y[:, 0])
+
+
 def _fit(
     degree: int,
     decay: float,
@@ -361,7 +448,13 @@ def _fit(
         pulls[has] = np.sqrt(squares[has] / components) / root[has]
     each = left[:, 0] / (weight * root) if weight else np.full(len(left), np.nan)
     taken = 1.0 - np.diagonal(left_out.rest, axis1=1, axis2=2)
-    count = max(np.count_nonzero(taken), 1)  # equations of forces that are missing say nothing
+    told = taken != 0  # equations of forces that are missing say nothing
+    count = max(np.count_nonzero(told), 1)
+    variances = [
+        np.sum(left_out.residuals[:, part] ** 2) / max(np.sum((1.0 - taken[:, part])[told[:, part]]), 1e-300)
+        for part in (slice(0, 1), slice(1, None))
+    ]
+    balance = float(np.sqrt(variances[1] / variances[0])) if min(variances) > 0 else np.nan
     return Fit(
         degree=degree,
         decay=decay,
@@ -377,6 +470,7 @@ def _fit(
         noise=float(np.sum(left_out.targets * left_out.residuals)) / count,
         left_squares=float(np.sum(left * left_out.residuals)) / count,
         freedom=float(taken.sum()) / count,
+        balance=balance,
         factor=factor,
     )
 

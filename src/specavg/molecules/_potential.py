@@ -91,6 +91,10 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     Each distance r becomes x = 2·2^(−r/length) − 1 in (−1, 1): every geometry has its place. Chebyshev products of
     these x, summed over the permutations, are fitted to energies and forces together by ridge regression.
 
+    Energies and forces count by their precision, which their residuals tell. Of 60 geometries of water the error of
+    forces from both is that of the better one alone, or twice it: with energies printed to 10⁻³ and exact forces 4·10⁻⁵
+    (10⁻² from energies alone), with noise of 10⁻² in the forces and exact energies 1.4·10⁻⁴ (10⁻² from forces alone).
+
     Units are yours: forces in units of energy over length.
 
     ``predict(R, return_std=True)`` gives standard deviations of energies, calibrated as in `InvariantKernelRidge`: by
