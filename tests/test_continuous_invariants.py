@@ -1,9 +1,10 @@
 """Invariants of groups with a continuous part: counts, solvers against each other, estimators."""
 
 import json
+import tracemalloc
 import warnings
 from itertools import combinations_with_replacement, product
-from math import comb
+from math import comb, factorial, prod
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from specavg.invariants._basis import built_basis
 from specavg.invariants.solvers._harmonics_turned_together import AllRotations
 from specavg.invariants.solvers._null_space import NullSpace
 from specavg.invariants.solvers._random_elements import number_of_draws, randomly_fixed
-from specavg.invariants.solvers._symmetric_powers import applied_power, power_of_field
+from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
 from specavg.invariants.solvers._types_of_copies import types_of_copies
 from specavg.isometries import fields
 
@@ -269,6 +270,51 @@ def test_symmetric_powers_are_representations():
 
     change = (applied_power(expm(step * A), 4, one) - applied_power(expm(-step * A), 4, one)) / (2 * step)
     np.testing.assert_allclose(power_of_field(A, 4).toarray(), change, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["O", "Oh"])
+def test_symmetric_powers_of_many_directions_take_the_memory_that_was_forecast(name):
+    """Sym^n of vectors has (n + 1)(n + 2)/2 dimensions: tensors of n factors, 3^n numbers for each, are never formed.
+
+    The mean of the characters of Sym^n counts the invariants of sixteen directions of which n are used, each once.
+    """
+    n, directions, group = 12, 16, groups.point_group(name)
+    space = sa.Power(sa.Sphere(3), directions)
+    both = groups.joined(groups.diagonal(group, directions), groups.symmetric(directions))
+    types = types_of_copies(space, both)
+    slots = ((space.base.eigenspace(1), n),)
+    types.invariants(((space.base.eigenspace(1), 2),))  # modules that are imported when they are needed
+    tracemalloc.start()
+    found = types.invariants(slots)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < types.memory(slots) < 64e6
+    # Molien: the series of ∏ 1/(1 − t^w) over the eigenvalues w of each element, by recursion on the traces of powers.
+    mean = 0.0
+    elements = [g.matrix for g in group.elements()]
+    for D in elements:
+        traces, h = [np.trace(np.linalg.matrix_power(D, i)) for i in range(1, n + 1)], [1.0]
+        for k in range(1, n + 1):
+            h.append(sum(traces[i - 1] * h[k - i] for i in range(1, k + 1)) / k)
+        mean += h[n] / len(elements)
+    assert found.dim == round(mean)
+    assert found.residual < 1e-12
+
+
+def test_a_symmetric_power_of_one_vector_is_the_power_of_its_image():
+    """v ⊗ … ⊗ v has the coefficient √(n!/∏ a_i!) ∏ v_i^{a_i} at each multiset, and M takes it to that of Mv."""
+    rng = np.random.default_rng(3)
+    M, v, n = rng.standard_normal((3, 3)), rng.standard_normal(3), 13
+    M /= np.linalg.norm(M, 2)
+
+    def power(w):
+        counts = [[part.count(i) for i in range(3)] for part in multisets(3, n)]
+        orders = [factorial(n) / prod(map(factorial, a)) for a in counts]
+        return np.sqrt(orders) * np.prod(w ** np.array(counts), axis=1)
+
+    columns = np.stack([power(v), power(-2 * v)], axis=1)
+    wanted = np.stack([power(M @ v), power(-2 * M @ v)], axis=1)
+    np.testing.assert_allclose(applied_power(M, n, columns), wanted, rtol=1e-12, atol=1e-12 * np.abs(columns).max())
 
 
 # --- random elements ---------------------------------------------------------------------------------------

@@ -222,7 +222,10 @@ class Resolver:
         closed = [solver for solver in self._closed_forms if solver.suits(eigenspace)]
         if len(closed) == 1:
             return closed[0]
-        return min(closed or (*self._closed_forms, *self._others), key=lambda solver: solver.memory(eigenspace))
+        others = [solver for solver in (*self._closed_forms, *self._others) if solver.suits(eigenspace)]
+        # Where none suits, each of them says why.
+        kinds = closed or others or (*self._closed_forms, *self._others)
+        return min(kinds, key=lambda solver: solver.memory(eigenspace))
 
     def check_memory(self, eigenspace: Eigenspace) -> None:
         """Refuse an eigenspace that no solver could hold, before any work is done."""

@@ -44,10 +44,29 @@ from specavg.spaces import Eigenspace, Space, Sphere
 LARGEST_DEGREE = 170  # 171! is beyond floating-point numbers
 _SMALL = 2**14  # entries of a matrix that takes no longer as a whole than its blocks take to be found
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
-# The degree up to which they may stay below it on a sphere in R^d, the larger of the first number and the second times
-# √d. Under symmetric(d) and hyperoctahedral(d), d = 3 to 6, monomials amplified by 0.39 · 2^(k/2) at least at degree
-# k = 18 to 32. Hermite products passed 500 at k = 12, 14, 16, 20, 22, 28 for d = 3, 6, 10, 16, 24, 40.
-_KEEPS_DIGITS, _KEEPS_DIGITS_BY_ROOT = 21, 5.0
+# The last degrees at which they stayed below it on spheres in R^d, for each d measured: under permutations of
+# coordinates, and with changes of signs, where only even degrees count. In few dimensions monomials amplify by
+# 0.39 · 2^(k/2) at least at degree k; in many, Hermite products keep more digits.
+# fmt: off
+_PERMUTED = {
+    5: 19, 6: 18, 7: 18, 8: 17, 10: 17, 11: 16, 13: 16, 14: 17, 15: 17, 16: 16, 17: 16, 18: 18, 20: 19, 22: 19, 25: 21,
+    30: 22, 40: 25, 50: 23,
+}
+_SIGNED = {
+    4: 21, 5: 19, 8: 19, 9: 17, 13: 17, 14: 19, 17: 19, 18: 21, 25: 21, 28: 23, 30: 23, 35: 25, 40: 27, 50: 29, 70: 33,
+    100: 37,
+}
+# fmt: on
+
+
+def last_degree(d: int, *, permuted: bool) -> int:
+    """The last degree at which polynomials on a sphere in R^d are taken to cancel little enough.
+
+    Degrees between those measured are interpolated, and beyond them grow like √d.
+    """
+    measured = _PERMUTED if permuted else _SIGNED
+    most = max(measured)
+    return int(np.interp(d, list(measured), list(measured.values())) * max(1.0, d / most) ** 0.5)
 
 
 def harmonic_combinations(laplacian: Array) -> tuple[Array, float]:
@@ -119,22 +138,37 @@ class PolynomialSolver(StoringSolver[InvariantHarmonics], abc.ABC):
 
     @property
     def _largest_degree(self) -> int:
-        """The largest degree at which polynomials may cancel little enough, and factorials are numbers."""
-        return min(LARGEST_DEGREE, max(_KEEPS_DIGITS, int(_KEEPS_DIGITS_BY_ROOT * self.space.n_features**0.5)))
+        """The largest degree at which polynomials may cancel little enough, and factorials are numbers.
+
+        Under other groups the functions that symmetric(d) or hyperoctahedral(d) leaves alone are among the invariants.
+        """
+        d, structure = self.space.n_features, self.group.structure
+        last = last_degree(d, permuted=isinstance(structure, Symmetric | Alternating))
+        if not isinstance(structure, Symmetric | Alternating | Hyperoctahedral):
+            last = max(last, last_degree(d, permuted=True))
+        return min(LARGEST_DEGREE, last)
+
+    @cached_property
+    def _changes_signs(self) -> bool:
+        """Whether the group may have x ↦ −x: permutations alone have invariants of every degree."""
+        signed = [g for g in map(self.space.check_isometry, self.group.generators) if isinstance(g, SignedPermutation)]
+        return any((g.signs_array < 0).any() for g in signed)
 
     def suits(self, eigenspace: Eigenspace) -> bool:
         degree, count = self.space.degree(eigenspace), self.count(eigenspace)
         if degree <= self._largest_degree:
             return True
         # Where there is no invariant nothing cancels. Of odd degree there is none under any group with x ↦ −x.
-        return degree <= LARGEST_DEGREE and (count == 0 or (count is None and degree % 2 == 1))
+        none = count == 0 or (count is None and degree % 2 == 1 and self._changes_signs)
+        return degree <= LARGEST_DEGREE and none
 
     def solve(self, eigenspace: Eigenspace) -> Solution[InvariantHarmonics]:
         degree = self.space.degree(eigenspace)
         if not self.suits(eigenspace):
             raise Unsuitable(
                 f"polynomials of degree {degree} on {self.space!r} cancel too much when written in monomials or "
-                f"Hermite products, which are used up to degree {self._largest_degree}."
+                f"Hermite products, which are used up to degree {self._largest_degree}. Use a lower cutoff, or "
+                "solver='null space' where the eigenspace is small."
             )
         Q, residual = harmonic_combinations(self.laplacian(degree))
         found = InvariantHarmonics(degree, Q, self._in_hermite_products(degree, Q))

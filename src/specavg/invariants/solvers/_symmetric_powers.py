@@ -30,6 +30,11 @@ def multiset_array(dim: int, n: int) -> NDArray[np.intp]:
     return np.fromiter(flat, dtype=np.intp, count=n * comb(dim + n - 1, n)).reshape(-1, n)
 
 
+# Numbers of a tensor that are moved at a time: types of 16 directions under O took 1.06, 1.28, 1.41 s with 2^16, 2^18
+# and 2^20.
+_HELD = 2**16
+
+
 @lru_cache(maxsize=256)
 def _one_out(dim: int, n: int) -> Any:
     """J, sparse."""  # (dim · |Sym^{n−1}|, |Sym^n|)
@@ -68,6 +73,9 @@ def power_of_field(A: NDArray[Any], n: int) -> Any:
 def applied_power(M: NDArray[Any], n: int, X: NDArray[Any]) -> NDArray[Any]:
     """Sym^n(M) X, without the matrix Sym^n(M).
 
+    One factor after another is taken out, moved, and joined to those that were moved before, so that vectors of
+    Sym^{n−j}(V) ⊗ Sym^j(V) are held and never a tensor of all n factors.
+
     Examples
     --------
     >>> applied_power(np.diag([1.0, -1.0]), 3, np.eye(4)).diagonal()
@@ -75,11 +83,27 @@ def applied_power(M: NDArray[Any], n: int, X: NDArray[Any]) -> NDArray[Any]:
     """  # (d, d), (|Sym^n|, k) -> (|Sym^n|, k)
     if n == 1:
         return M @ X
-    J, d, k = _one_out(len(M), n), len(M), X.shape[1]
-    tensor = np.tensordot(M, (J @ X).reshape(d, J.shape[0] // d, k), 1)  # one factor
-    rest = np.ascontiguousarray(tensor.transpose(1, 0, 2)).reshape(-1, d * k)
-    moved = applied_power(M, n - 1, rest).reshape(-1, d, k).transpose(1, 0, 2)
-    return J.T @ moved.reshape(J.shape[0], k)
+    step = max(1, _HELD // widest_in_powers(len(M), n))
+    if X.shape[1] > step:
+        parts = [applied_power(M, n, X[:, start : start + step]) for start in range(0, X.shape[1], step)]
+        return np.concatenate(parts, axis=1)
+    d, k, tensor = len(M), X.shape[1], X
+    for j in range(n):
+        left, moved = comb(d + n - j - 2, d - 1), comb(d + j - 1, d - 1)
+        tensor = M @ (_one_out(d, n - j) @ tensor).reshape(d, -1)
+        tensor = tensor.reshape(d, left, moved, k).transpose(0, 2, 1, 3).reshape(d * moved, left * k)
+        tensor = (_one_out(d, j + 1).T @ tensor).reshape(-1, left, k).transpose(1, 0, 2).reshape(left, -1)
+    return tensor.reshape(X.shape)
+
+
+def widest_in_powers(dim: int, n: int) -> int:
+    """How many numbers `applied_power` makes of one vector, at the widest of its n steps."""
+    return max(dim * comb(dim + n - j - 2, dim - 1) * comb(dim + j - 1, dim - 1) for j in range(n))
+
+
+def bytes_of_powers(dim: int, n: int) -> float:
+    """The working memory of `applied_power` beside its argument: four complex arrays."""
+    return 0.0 if n == 1 else 64.0 * max(_HELD, widest_in_powers(dim, n))
 
 
 def in_symmetric_powers(tensor: Array, powers: Sequence[tuple[int, int]]) -> Array:
