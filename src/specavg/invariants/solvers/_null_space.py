@@ -23,7 +23,8 @@ from specavg.invariants.solvers._solver import (
     known,
 )
 from specavg.isometries.fields import integer_speed
-from specavg.spaces import Eigenspace, Power, Product, Space, Sphere
+from specavg.spaces import Eigenspace, Power, Product, Space, Sphere, Stiefel
+from specavg.spaces._matrix_space import MatrixSpace
 from specavg.spaces._product import factor_eigenspaces
 
 
@@ -50,11 +51,35 @@ class NullSpace(FixedVectorSolver):
             # Power(Rotations(), 2): m = 450, 882, 2450 took 26, 108, 1300 ms; two and two fields on
             # Power(Sphere(3), 3): m = 351, 915, 1431, 2880 took 22, 80, 315, 2500 ms.
             return 10 * QUICK + (1 + self._constraints) * (2.5e-8 * m**2 + 1.5e-11 * m**3) + self._of_parts(eigenspace)
-        # symmetric(4) on Sphere(4): m = 9, 100, 400, 900 took 1, 8, 100, 460 ms, representations included; a five-fold
-        # axis on Sphere(2) and sign_flips(1) on Interval(), m = 1 and 2 of degrees up to 7,000, 0.1 ms each; one field
-        # on Sphere(4), m up to 441, 5 s for 3,300 functions.
-        matrices = 1 + len(self.group.generators) + 25 * len(self.group.fields)
-        return QUICK * min(1 + m, 10) + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
+        # Fields whose matrices fall into blocks (conjugation by SO(3) on Rotations()) take 0.5 times as long as this,
+        # dense ones 0.7 times, of m = 1,000 to 2,600 functions; small harmonics 1.0 to 1.4 times.
+        decomposed = 2e-8 * (1 + self._constraints) * m**2 + (7e-11 + 2e-11 * len(self.group.fields)) * m**3
+        return QUICK * min(1 + m, 10) + decomposed + self._of_matrices(eigenspace)
+
+    def _of_matrices(self, eigenspace: Eigenspace) -> float:
+        """A forecast of the time that the matrices D(g) and dD(ξ) take."""
+        m = float(eigenspace.dim)
+        generators, fields = len(self.group.generators), len(self.group.fields)
+        if isinstance(self.space, Sphere) and self.space.shape[0] > 3:
+            # Interpolated from values at 1.6 m points: once for a generator, and for a field at as many angles as the
+            # degree on each of its circles. A field of two circles on Sphere(4), of degrees 6, 14 and 25, took 5, 65
+            # and 520 ms, one of three on Sphere(7) with m = 714 and 2,079 took 0.14 and 2.0 s; four generators on
+            # Sphere(4) with m = 441 and 961 took 58 and 410 ms.
+            evaluated = generators + self._circles * self.space.degree(eigenspace)
+            return evaluated * (7e-6 * m + 8e-9 * m**2) + (0.3 + generators + fields) * 1e-10 * m**3
+        generator = 1.5e-7 * m**2 + 5e-11 * m**3
+        if isinstance(self.space, Sphere | MatrixSpace):
+            # Kronecker sums and products of small matrices. A field on Rotations() with m = 81, 1,089 and 2,401 took
+            # 1.5, 7 and 29 ms; on Stiefel(4, 2), types that were not met before included, 5 ms with m = 32. A dense
+            # generator on Rotations() took 9 ms with m = 2,401, and on Stiefel(5, 3) 1.4 s with m = 1,701.
+            share = 1.0 if isinstance(self.space, Stiefel) else 0.1
+            return fields * (3e-3 + 6e-9 * m**2) + share * generators * generator
+        return (generators + 25 * fields) * generator  # one D(g) for each angle of a circle
+
+    @cached_property
+    def _circles(self) -> int:
+        """The number of circles that the fields are made of, all together."""
+        return sum(1 for field in self.group.fields for _ in self.space.check_field(integer_speed(field)).circles())
 
     def _of_parts(self, eigenspace: Eigenspace) -> float:
         """A forecast of the time that the matrices of one part take, which those of products are made of."""
