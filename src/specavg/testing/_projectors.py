@@ -94,8 +94,8 @@ def chain_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array
     if group.fields:
         count = len(group.fields)
         raise ValueError(
-            f"chain_projector needs a finite group: {group!r} has {count} field{'s' * (count > 1)}, which no stabiliser "
-            "chain holds. Use average_projector or paper_projector"
+            f"chain_projector needs a finite group: {group!r} has {count} field{'s' * (count > 1)}, which no "
+            "stabiliser chain holds. Use average_projector or paper_projector"
         )
     P = np.eye(eigenspace.dim)
     if not group.generators:
