@@ -563,6 +563,30 @@ def test_the_headline_names_what_was_found_and_what_was_not_searched():
     assert "Finite subgroups were not searched" in str(none)
 
 
+def linked_fields():
+    """Targets that are exactly invariant under fields which turn several planes or parts together."""
+    rng, noise = np.random.default_rng(0), 0.02 * np.random.default_rng(1).normal(size=500)
+    so3, S3 = groups.special_orthogonal(3), sa.Sphere(4)
+    X = S3.sample(500, random_state=rng)
+    z = X[:, ::2] + 1j * X[:, 1::2]
+    w = z[:, 0] * z[:, 1].conj()
+    yield S3, groups.special_orthogonal(4), X, np.exp(w.real) + w.imag + noise
+    pairs = sa.Product(S2, S2)
+    X = pairs.sample(500, random_state=rng)
+    yield pairs, groups.direct_product(so3, so3), X, np.exp((X[:, :3] * X[:, 3:]).sum(axis=1)) + noise
+
+
+def test_the_answer_says_which_fields_were_not_searched():
+    for space, group, X, y in linked_fields():
+        said = str(sa.discover_symmetry(X, y, space, group))
+        assert "no continuous symmetry" not in said
+        assert "Not searched were fields that turn several" in said
+    # Of SO(3) every subalgebra is a candidate.
+    X = S2.sample(500, random_state=0)
+    y = (X**4).sum(axis=1) + 0.02 * np.random.default_rng(0).normal(size=500)
+    assert "Not searched" not in str(sa.discover_symmetry(X, y, S2, groups.special_orthogonal(3)))
+
+
 def test_a_vertical_mirror_is_found_in_every_group_that_has_it():
     # Of D∞h the generators turn z round, each of them alone; together they do not.
     X, noise = S2.sample(600, random_state=0), 0.02 * np.random.default_rng(0).normal(size=600)

@@ -24,6 +24,7 @@ _COLUMNS = ("candidate", "order", "invariant", "p-value", "probability", "accept
 _WIDTH = 47  # characters of a candidate in the table of a summary
 _NAMED = 3  # groups that a sentence names
 _UNSEEN = "No function is seen"  # how the note of a result begins that allows every symmetry, and returns none
+UNSEARCHED = "Not searched were"  # how the note of a result begins that says which fields no candidate contains
 
 
 @final
@@ -183,7 +184,8 @@ class Discovery:
         size = f"{count} independent field{'s' * (count > 1)}" if count else f"of order {self.group.order:.6g}"
         allowed = f"{group_label(self.group)}, {size}"
         if self.method == "fields" and not count:
-            allowed = "no field, which is no continuous symmetry"
+            partly = any(note.startswith(UNSEARCHED) for note in self.notes)
+            allowed = "none of the fields searched" if partly else "no field, which is no continuous symmetry"
         unseen = [note for note in self.notes if note.startswith(_UNSEEN)]  # in place of a symmetry, which it is not
         sentences = [
             *(unseen or [f"The data allow {allowed}{sure}."]),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.discovery._discovery import Candidate, Discovery, unseen_function
+from specavg.discovery._discovery import UNSEARCHED, Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, chosen_in_turn, left_alone, log_evidence
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
@@ -47,6 +47,11 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
         )
         choice, probability = _largest(trials, level)
         notes: list[str] = []
+        if algebra.unsearched:
+            notes.append(
+                f"{UNSEARCHED} {algebra.unsearched}: for a field that you suspect, ask symmetry_test, or give the "
+                "group that it generates."
+            )
         generators, all_kept = list[Isometry](), False
         along_axes = _has_mirrors(group, choice)
         if max(trial.score for trial in trials) < -math.log(level):
