@@ -576,15 +576,32 @@ def linked_fields():
     yield pairs, groups.direct_product(so3, so3), X, np.exp((X[:, :3] * X[:, 3:]).sum(axis=1)) + noise
 
 
+def test_fields_that_turn_planes_or_parts_together_are_found():
+    together = np.kron(np.eye(2), [[0, -1], [1, 0]])
+    (S3, so4, X, y), (pairs, both, Z, t) = linked_fields()
+    (field,) = sa.discover_symmetry(X, y, S3, so4).fields
+    turned = field.matrix / np.linalg.norm(field.matrix) * np.linalg.norm(together)
+    assert min(np.abs(turned - together).max(), np.abs(turned + together).max()) < 0.05
+    found = sa.discover_symmetry(Z, t, pairs, both)
+    assert found.group.algebra.dim == len(found.fields) == 3
+    for field in found.fields:
+        left, right = (part.matrix for part in field.parts)
+        assert np.abs(left - right).max() < 0.05 * np.abs(left).max()
+
+
 def test_the_answer_says_which_fields_were_not_searched():
-    for space, group, X, y in linked_fields():
-        said = str(sa.discover_symmetry(X, y, space, group))
-        assert "no continuous symmetry" not in said
-        assert "Not searched were fields that turn several" in said
+    # A field of speeds 4 and 1 is no candidate.
+    S3 = sa.Sphere(4)
+    X = S3.sample(800, random_state=0)
+    z = X[:, ::2] + 1j * X[:, 1::2]
+    y = (z[:, 0] * z[:, 1].conj() ** 4).real
+    said = str(sa.discover_symmetry(X, y, S3, groups.special_orthogonal(4)))
+    assert "no continuous symmetry" not in said
+    assert "Not all fields were searched: of those that turn several planes" in said
     # Of SO(3) every subalgebra is a candidate.
     X = S2.sample(500, random_state=0)
     y = (X**4).sum(axis=1) + 0.02 * np.random.default_rng(0).normal(size=500)
-    assert "Not searched" not in str(sa.discover_symmetry(X, y, S2, groups.special_orthogonal(3)))
+    assert "Not all fields" not in str(sa.discover_symmetry(X, y, S2, groups.special_orthogonal(3)))
 
 
 def test_a_vertical_mirror_is_found_in_every_group_that_has_it():

@@ -24,7 +24,7 @@ _COLUMNS = ("candidate", "order", "invariant", "p-value", "probability", "accept
 _WIDTH = 47  # characters of a candidate in the table of a summary
 _NAMED = 3  # groups that a sentence names
 _UNSEEN = "No function is seen"  # how the note of a result begins that allows every symmetry, and returns none
-UNSEARCHED = "Not searched were"  # how the note of a result begins that says which fields no candidate contains
+UNSEARCHED = "Not all fields were searched"  # how the note begins that says which fields no candidate has
 
 
 @final

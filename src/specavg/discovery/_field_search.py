@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.discovery._discovery import UNSEARCHED, Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, chosen_in_turn, left_alone, log_evidence
+from specavg.discovery._linked_subalgebras import LinkedSubalgebras
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
 from specavg.estimators._one_thread import one_thread
@@ -47,10 +48,10 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
         )
         choice, probability = _largest(trials, level)
         notes: list[str] = []
-        if algebra.unsearched:
+        if (unsearched := derivatives.linked.unsearched) and choice.algebra.dim < len(algebra.basis):
             notes.append(
-                f"{UNSEARCHED} {algebra.unsearched}: for a field that you suspect, ask symmetry_test, or give the "
-                "group that it generates."
+                f"{UNSEARCHED}: {unsearched}. For a field that you suspect, ask symmetry_test, or give the group "
+                "that it generates."
             )
         generators, all_kept = list[Isometry](), False
         along_axes = _has_mirrors(group, choice)
@@ -102,6 +103,11 @@ class _Derivatives:
         """The matrices dD of every basis field, an eigenspace at a time."""  # (r, m, m)
         fields = self.algebra.basis
         return [np.stack([self.space.infinitesimal(f, V) for f in fields]) for V in self.eigenspaces]
+
+    @cached_property
+    def linked(self) -> LinkedSubalgebras:
+        """The linked subalgebras."""
+        return LinkedSubalgebras(self.algebra)
 
     @cached_property
     def everything(self) -> Subspace:
@@ -157,6 +163,11 @@ class _Trial:
     outside: float
     p_value: float
 
+    def as_good_as(self, other: _Trial) -> bool:
+        """Whether a larger subalgebra leaves as many functions alone that explain as much."""
+        same = self.subspace.Q.shape == other.subspace.Q.shape and abs(self.outside - other.outside) < _NO_MORE
+        return same and self.algebra.dim > other.algebra.dim
+
     def row(self, group: Group, parts: AlgebraParts, choice: _Trial, decay: Decay) -> Candidate:
         """A row of the table."""
         subgroup = Group([], self.algebra.fields(parts.basis), _name(self), size=group.size)
@@ -200,6 +211,11 @@ class _Comparison:
             more = derivatives.algebra.with_those_beside(best)
             if more.dim > best.dim:
                 polished.append(self._polished(self._trial(more)))
+        for candidate in self.derivatives.linked.candidates(form):
+            new = self._polished_linked(candidate)
+            # The circles of a torus may leave the same functions alone as the torus does: no candidates of their own.
+            if not any(new.algebra.near(other.algebra) or other.as_good_as(new) for other in first + polished):
+                polished.append(new)
         return [t for t in first if t not in movable] + polished
 
     def _trial(self, algebra: Subalgebra) -> _Trial:
@@ -220,7 +236,6 @@ class _Comparison:
     def _polished(self, trial: _Trial) -> _Trial:
         """The trial with its directions moved to where the likelihood is largest."""
         from scipy.linalg import expm
-        from scipy.optimize import minimize
 
         parts, turned = self.derivatives.algebra, trial.algebra.turned
         frames = [np.linalg.qr(np.hstack([W, np.eye(len(W))]))[0][:, : len(W)] for W in turned]
@@ -236,12 +251,29 @@ class _Comparison:
                 directions.append(np.asarray((frame @ expm(angles - angles.T))[:, :q], dtype=np.float64))
             return parts.joined(trial.algebra.shifts, tuple(directions), trial.algebra.both)
 
+        return self._trial(moved(self._least(moved, trial.algebra.moves)))
+
+    def _polished_linked(self, algebra: Subalgebra) -> _Trial:
+        linked = self.derivatives.linked
+        directions = linked.directions(algebra)
+
+        def moved(t: Array) -> Subalgebra:
+            return linked.moved(algebra, directions, t)
+
+        return self._trial(moved(self._least(moved, algebra.moves)))
+
+    def _least(self, moved: Callable[[Array], Subalgebra], moves: int) -> Array:
+        """Where the likelihood of what is moved is largest."""
+        from scipy.optimize import minimize
+
         def lost(t: Array) -> float:
             fixed = self.derivatives.fixed(moved(t).C).up_to(self.decay.last)
             return self._known - self.information.on(fixed).explained()
 
-        found = minimize(lost, np.zeros(trial.algebra.moves), method="BFGS", options={"gtol": 1e-3})
-        return self._trial(moved(np.asarray(found.x)))
+        if not moves:
+            return np.zeros(0)
+        found = minimize(lost, np.zeros(moves), method="BFGS", options={"gtol": 1e-3})
+        return np.asarray(found.x)
 
     def generators(self, group: Group, choice: _Trial, level: float) -> tuple[list[Isometry], bool]:
         """Isometries of the group that keep the fields found and that the data allow; whether none was left out.

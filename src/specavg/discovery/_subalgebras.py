@@ -169,15 +169,6 @@ class AlgebraParts:
             parts.append(RotationPart(tuple(c), matrices))
         return parts
 
-    @cached_property
-    def unsearched(self) -> str:
-        """Which fields are in no candidate, in words; empty where every subalgebra is one, as of SO(3) or of shifts."""
-        missing = [
-            "fields that turn several parts together" * (len(self.rotations) + bool(self.abelian) > 1),
-            "fields that turn several planes of one part together" * any(part.size > 3 for part in self.rotations),
-        ]
-        return " and ".join(filter(None, missing))
-
     def candidates(self, form: Array, weights: Array, sizes: Array) -> Iterator[Subalgebra]:
         """Subalgebras that may leave the function alone.
 
