@@ -396,7 +396,7 @@ def test_posterior_weights_are_left_out_as_by_brute_force(group):
         rest = np.delete(np.arange(n), i)
         parts = shares[1:] * by_others(rest)
         posterior = parts / (shares[0] + parts.sum(axis=1, keepdims=True))
-        for power, columns in ((1, slice(0, 2)), (8, slice(2, 4))):
-            each_row = w[rest, None] * posterior**power
+        for power, columns in ((0, slice(0, 2)), (8, slice(2, 4))):
+            each_row = w[rest, None] * posterior * posterior.sum(axis=1, keepdims=True) ** power
             wanted = [K[i, rest] @ v / v.sum() for K, v in zip(kernels, each_row.T, strict=True)]
             np.testing.assert_allclose(found[i, columns], wanted, rtol=1e-6, atol=1e-9)
