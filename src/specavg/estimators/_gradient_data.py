@@ -260,6 +260,7 @@ RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 # hardly depends on the ratio (1 % over two decades, with noise in both), so that one step is enough. Where one kind has
 # no noise there is no such ratio, and each step goes farther.
 _STEPS = 3
+_SQUARED_ROUNDING = 1e-32  # of features, which are not squared
 _NEAR_RATIO = 0.05  # of a ratio, in logarithms: noise from 100 rows is known to 0.07
 
 
@@ -353,9 +354,11 @@ class RatioSearch:
         ratio = float(ratios[int(np.argmin(densities))])
         # Where the guess is ten times too large, noisy gradients count too much, and rough spectra seem the best.
         candidates = shortlist(self.problem(ratio), self.levels, self.spectra, alpha, _limits.SHORTLIST).spectra
+        # Sums of squares of both kinds are added: each keeps half of its digits.
+        farthest = max(self.problem(ratio).rounding, _SQUARED_ROUNDING) ** -0.25
         for _ in range(_STEPS):
             fit = ridge_fit(self.problem(ratio), self.levels, candidates, alpha)
-            before, ratio = ratio, _ratio_of_noise(fit)
+            before, ratio = ratio, float(np.clip(_ratio_of_noise(fit), self.guess / farthest, self.guess * farthest))
             if abs(np.log(ratio / before)) < _NEAR_RATIO:
                 break
         return RatioChoice(min(densities), candidates, ratio)
