@@ -578,6 +578,39 @@ def test_a_molecule_of_very_many_atoms_takes_functions_of_pairs():
     assert model.degrees_ == ((2, 5),)
 
 
+@pytest.mark.parametrize("triples", [0.0, 0.3], ids=["pairs", "triples"])
+def test_clusters_of_steep_pairs_take_high_degrees_of_pairs(triples):
+    golden, signs = (1 + 5**0.5) / 2, (1, -1)
+    shell = [np.roll([0, s, t * golden], k) for k in range(3) for s in signs for t in signs]
+    rest = np.array([np.zeros(3), *shell])[:10] * 1.09 / np.hypot(1, golden)
+
+    def energy_and_forces(R):
+        E, F = np.zeros(len(R)), np.zeros(R.shape)
+        for i, j in combinations(range(10), 2):  # Lennard-Jones
+            apart = R[:, i] - R[:, j]
+            q = np.sum(apart**2, axis=1)
+            E += 4 * (q**-6 - q**-3)
+            f = (24 * (2 * q**-7 - q**-4))[:, None] * apart
+            F[:, i] += f
+            F[:, j] -= f
+        for i, j, k in combinations(range(10), 3):  # the leading part of Axilrod and Teller's: (abc)⁻³
+            sides = [(i, j), (j, k), (i, k)]
+            q = [np.sum((R[:, a] - R[:, b]) ** 2, axis=1) for a, b in sides]
+            e = triples * np.prod(q, axis=0) ** -1.5
+            E += e
+            for (a, b), square in zip(sides, q, strict=True):
+                f = (3 * e / square)[:, None] * (R[:, a] - R[:, b])
+                F[:, a] += f
+                F[:, b] -= f
+        return E, F
+
+    R, new = (rest + 0.05 * np.random.default_rng(seed).normal(size=(n, 10, 3)) for seed, n in ((0, 60), (1, 100)))
+    model = InvariantPotential(["Ar"] * 10).fit(R, *energy_and_forces(R))
+    wanted = energy_and_forces(new)[1]
+    assert model.degrees_ == (((2, 18), (3, 6)) if triples else ((2, 20),))
+    assert np.sqrt(np.mean((model.forces(new) - wanted) ** 2)) < 2e-3 * wanted.std()
+
+
 def turned(R, seed):
     """Each geometry in another place and direction."""
     rng = np.random.default_rng(seed)
