@@ -134,9 +134,9 @@ def test_parts_make_the_rows_few():
     rows = []
     original = BlockProblem.__init__
 
-    def seen(self, summands, *rest):
+    def seen(self, summands, *rest, **named):
         rows.extend(summand.features.shape for summand in summands)
-        original(self, summands, *rest)
+        original(self, summands, *rest, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BlockProblem, "__init__", seen)

@@ -110,12 +110,17 @@ def test_a_basis_that_knows_its_kernel_can_be_pickled():
     np.testing.assert_array_equal(again.von_mises(2.0), basis.von_mises(2.0))
 
 
-def test_the_default_finds_the_exponential_of_few_waves():
+@pytest.mark.parametrize("seed, part", [(3, 0.5), (10, 0.7)])
+def test_the_default_finds_the_exponential_of_few_waves(seed, part):
+    """By its own spectrum, or by one that predicts better once functions that stand out are named beside it."""
     space, group = sa.Torus(4), groups.symmetric(4)
-    X, Z = space.sample(100, random_state=3), space.sample(500, random_state=4)
+    X, Z = space.sample(100, random_state=seed), space.sample(500, random_state=seed + 1)
     target = lambda X: np.exp(0.5 * np.cos(np.pi * X).sum(axis=1))  # noqa: E731
-    model = sa.InvariantKernelRidge(space, group).fit(X, target(X))
-    assert model.spectrum_.name == "von mises"
-    smooth = sa.InvariantKernelRidge(space, group, spectrum="matern", order="type").fit(X, target(X))
-    errors = [np.sqrt(np.mean((m.predict(Z) - target(Z)) ** 2)) for m in (model, smooth)]
-    assert errors[0] < 0.5 * errors[1]
+    models = [sa.InvariantKernelRidge(space, group).fit(X, target(X))]
+    models += [
+        sa.InvariantKernelRidge(space, group, spectrum=name, order="type").fit(X, target(X))
+        for name in ("von mises", "matern")
+    ]
+    chosen, own, smooth = (np.sqrt(np.mean((m.predict(Z) - target(Z)) ** 2)) for m in models)
+    assert models[0].spectrum_.name == "von mises" or chosen < 0.9 * own
+    assert chosen < part * smooth

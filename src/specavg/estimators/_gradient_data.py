@@ -145,6 +145,8 @@ class GradientData:
         standard deviations.
         """
         both = self.has_value & self.has_gradient
+        if not both.any():
+            return
         given = self.gradients[both]
         predicted, deviation = (each[both].reshape(given.shape) for each in (predicted, deviation))
         sums = _sums_in_one_unit(given, predicted)
@@ -285,8 +287,8 @@ def _ratio(deviation: float, size: float) -> float:
 
 def _ratio_of_noise(fit: RidgeFit) -> float:
     """The noise of a value over that of a derivative, each as its own rows show it."""
-    assert fit.slope_noise is not None
-    return _ratio(float(np.sqrt(fit.noise[0])), float(np.sqrt(fit.slope_noise[0])))
+    assert fit.relative_noise is not None
+    return _ratio(*fit.relative_noise)
 
 
 def _size(values: Array) -> float:

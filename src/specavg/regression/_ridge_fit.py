@@ -84,6 +84,8 @@ class RidgeFit:
         Steps of the solver; 0 where it does not iterate.
     outstanding : ndarray of int
         Functions, counted from the constant, that are penalised like the first.
+    relative_noise : tuple of float, or None
+        The standard deviations of the noise of a value and of a derivative in one unit, in which squares are numbers.
     """
 
     solver: str
@@ -98,6 +100,7 @@ class RidgeFit:
     iterations: int = 0
     outstanding: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     slope_noise: Array | None = None
+    relative_noise: tuple[float, float] | None = None
 
     def of_targets(self, units: Units) -> RidgeFit:
         """The fit of the targets themselves, where this is the fit of (y − shift) / unit."""

@@ -108,6 +108,7 @@ def fit_of_trial(
         iterations=iterations,
         outstanding=1 + np.sort(found.functions),
         slope_noise=slope_noise[0] if slope_noise else None,
+        relative_noise=(float(noise[0]) ** 0.5, float(slope_noise[0][0]) ** 0.5) if slope_noise else None,
     ).of_targets(problem.units)
 
 
