@@ -19,9 +19,7 @@ from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scores
 from specavg.regression._repeated_rows import Averaged, averaged
 from specavg.regression._target_units import Units
-
-# Of the largest derivative: by how much derivatives at points of one orbit may differ. Their rounding is some 1e-13.
-_ONE_ORBIT = 1e-8
+from specavg.regression._turned_rows import turned_to_first
 
 
 @final
@@ -78,23 +76,14 @@ class Observations:
 def of_each_orbit(values: Observations, slopes: Observations, dimension: int) -> tuple[Observations, Observations]:
     """One point of each orbit, with the means of what was observed at all of them.
 
-    Functions have one value on an orbit. Their derivatives S at two of its points, a row for each direction, differ by
-    an orthogonal O, S₂ = O S₁: it is the polar factor of S₂S₁ᵀ, and Oᵀ brings what was observed there to the first.
-    Left out together, copies would be rows that others determine to rounding, and no error could be told of them.
+    Functions have one value on an orbit. Their derivatives there, a row for each direction, are turned to the first
+    with what was observed (`turned_to_first`). Left out together, copies would be rows that others determine to
+    rounding, and no error could be told of them.
     """
     d, label = dimension, slopes.labels[::dimension]
-    S = slopes.features.reshape(len(label), d, slopes.features.shape[1])
-    along = slopes.targets.reshape(len(label), d).copy()
     _, first, place = np.unique(label, return_index=True, return_inverse=True)
-    first = first[place.reshape(-1)]
-    again = np.flatnonzero(first != np.arange(len(label)))
-    U, _, Vt = np.linalg.svd(S[again] @ S[first[again]].swapaxes(1, 2))
-    back = (U @ Vt).swapaxes(1, 2)
-    apart = np.abs(back @ S[again] - S[first[again]]).max(axis=(1, 2), initial=0.0)
-    largest = np.abs(S[again]).max(initial=0.0)
-    own = apart > _ONE_ORBIT * largest  # few functions may be equal at points of different orbits
-    first[again[own]] = again[own]
-    along[again] = np.where(own[:, None], along[again], np.einsum("nij,nj->ni", back, along[again]))
+    derivatives = slopes.features.reshape(len(label), d, slopes.features.shape[1])
+    first, along = turned_to_first(derivatives, first[place.reshape(-1)], slopes.targets.reshape(len(label), d))
     there = np.unique(first)
     each = (there[:, None] * d + np.arange(d)).ravel()
     _, at = np.unique(values.labels, return_index=True)
