@@ -109,16 +109,16 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
-        space, group = self.basis_.space, self.basis_.group
         basis: Any = self.basis_
-        if is_one_orbit(space, group) if basis.kind == "invariant" else basis.is_complete:
+        space, group = basis.space, basis.group
+        if group.fields and (is_one_orbit(space, group) if basis.kind == "invariant" else basis.is_complete):
             return f"{group!r} takes every point of {space!r} to every other"
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
-        function = f"non-constant {self.basis_.kind} function of {group!r} on {space!r}"
+        function = f"non-constant {basis.kind} function of {group!r} on {space!r}"
         if self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue":  # where a default search ended
             from specavg.invariants._plan import first_function
 
-            known = first_function(space, group) if self.basis_.kind == "invariant" else ""
+            known = first_function(space, group) if basis.kind == "invariant" else ""
             advice = known or (
                 "the group may have none: with max_eigenvalue, max_dim or max_invariant_dim the search goes as far as "
                 "you say"
