@@ -354,13 +354,16 @@ class RatioSearch:
         ratios = self.guess * RATIOS
         densities = [best_density(self.problem(float(r)), self.levels, self.candidates, alpha) for r in ratios]
         ratio = float(ratios[int(np.argmin(densities))])
-        # Where the guess is ten times too large, noisy gradients count too much, and rough spectra seem the best.
-        candidates = shortlist(self.problem(ratio), self.levels, self.spectra, alpha, _limits.SHORTLIST).spectra
+        problem, candidates = self.problem(ratio), self.candidates
+        if ratio != self.guess:
+            # Where the guess is ten times too large, noisy gradients count too much, and rough spectra seem the best.
+            candidates = shortlist(problem, self.levels, self.spectra, alpha, _limits.SHORTLIST).spectra
         # Sums of squares of both kinds are added: each keeps half of its digits.
-        farthest = max(self.problem(ratio).rounding, _SQUARED_ROUNDING) ** -0.25
+        farthest = max(problem.rounding, _SQUARED_ROUNDING) ** -0.25
         for _ in range(_STEPS):
-            fit = ridge_fit(self.problem(ratio), self.levels, candidates, alpha)
+            fit = ridge_fit(problem, self.levels, candidates, alpha)
             before, ratio = ratio, float(np.clip(_ratio_of_noise(fit), self.guess / farthest, self.guess * farthest))
             if abs(np.log(ratio / before)) < _NEAR_RATIO:
                 break
+            problem = self.problem(ratio)
         return RatioChoice(min(densities), candidates, ratio)

@@ -57,8 +57,9 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     tried = _tried(problem, levels, candidates, alpha)
     compared: Sequence[_Tried] = tried
     if problem.count <= _limits.SEARCH_ROWS:  # with more rows, naming functions beside each would take too long
-        promising = _promising(problem, tried, grids_of(candidates), _limits.SHORTLIST)
-        compared = [_best_named(problem, levels, promising, alpha)[0]]
+        compared = _promising(problem, tried, grids_of(candidates), _limits.SHORTLIST)
+        if len(compared) > 1:
+            compared = [_best_named(problem, levels, compared, alpha)[0]]
     best, k = _smallest(problem, compared)
     trials = tuple(each.trial(i) for each in tried for i in range(len(each.alphas)))
     return fit_of_trial(problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None)
