@@ -26,9 +26,8 @@ _CONTRADICTION = 0.25
 # that are not fully converged may be wrong by a few per cent, all in one direction.
 LEFT_OPEN = 3.0
 _CONVERGED = 0.03
-_STANDARD_ERRORS = (
-    6.0  # by which the multiple has to differ from one: errors of neighbouring points are not independent
-)
+# By which the multiple has to differ from one: errors of neighbouring points are not independent.
+_STANDARD_ERRORS = 6.0
 
 
 def contradicting_multiple(

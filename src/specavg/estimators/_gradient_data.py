@@ -43,6 +43,7 @@ _OF_OTHER_SIZE = 10.0  # the same, from which on nothing is said: at minima both
 _OTHER_ORDER = "Are its rows and columns in the order of X?"
 _WITHOUT = "Without gradient= the values alone are fitted."
 _SIGN = "Forces are minus the gradient of the energy."
+_FRACTIONAL = "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T"
 _NEARLY = 0.25  # of a multiple to −1: a gradient of the other sign, with the errors of a model of few values
 # Of what no multiple of a prediction explains: it is left so far below by a map of the gradient that is the right one.
 _FAR_BETTER = 0.5
@@ -157,11 +158,16 @@ class GradientData:
         hint, of_other_frame, lattice = None, False, space.lattice if isinstance(space, Torus) else None
         if lattice is not None and sums[0] > 0 and sums[2] > 0:
             unexplained = _unexplained(*sums)
-            maps = (lattice.T, _from_cartesian), (np.linalg.solve(lattice, lattice.T), _from_transposed)
+            maps = [
+                (lattice.T, ". Of what is given, this is"),
+                (np.linalg.solve(lattice, lattice.T), ", not dE/dr @ lattice. With the first it would be"),
+            ]
             mapped = [(_sums_in_one_unit(given @ turned, predicted), said) for turned, said in maps]
             best, said = min(mapped, key=lambda each: _unexplained(*each[0]))
             if _unexplained(*best) < _FAR_BETTER * unexplained - _ROUNDING:
-                hint = said(best[1] / best[0])
+                multiple = best[1] / best[0]
+                hint = f"{_FRACTIONAL}{said} {multiple:.3g} times the gradient of the values."
+                hint += f" {_SIGN}" * (multiple < 0)
                 of_other_frame = unexplained > max((LEFT_OPEN * left_open) ** 2, _CONVERGED_FRAME**2)
         if found is None and not unrelated and not of_other_frame:
             return
@@ -200,22 +206,6 @@ def _apart(predicted: float, product: float, given: float) -> float:
     return float(np.sqrt(difference / given)) if given > np.finfo(float).tiny * difference else np.inf
 
 
-def _from_cartesian(multiple: float) -> str:
-    """What is said of a gradient that would be so many times that of the values if it were mapped to fractions."""
-    return (
-        "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T. Of what is given, this is "
-        f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
-    )
-
-
-def _from_transposed(multiple: float) -> str:
-    """The same of one that was mapped by the transposed lattice."""
-    return (
-        "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T, not dE/dr @ lattice. With the first it would be "
-        f"{multiple:.3g} times the gradient of the values." + f" {_SIGN}" * (multiple < 0)
-    )
-
-
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: Space) -> None:
     """The same from moments, with the coefficients that the values alone give."""  # (1 + D,)
     slopes = moments.slopes
@@ -245,7 +235,7 @@ def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None =
         if multiple < 0:
             what += f" {_SIGN}"
         if isinstance(space, Torus) and space.lattice is not None:
-            what += " X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T."
+            what += f" {_FRACTIONAL}."
     warnings.warn(
         f"the gradient given is {multiple:.3g} ± {error:.1g} times the gradient that the values alone predict, "
         f"and should be 1 times: one of the two is wrong. {what} {_WITHOUT}",

@@ -52,11 +52,6 @@ from specavg.spaces._von_mises import OnTorus, VonMises
 _PERIOD = 2.0  # of the paper, whose torus is [-1, 1)^d
 
 
-def _all_one(period: Any) -> bool:
-    """Whether these are the periods of fractional coordinates, which a torus with a lattice has."""
-    return np.array_equal(period, np.ones(np.shape(period)))
-
-
 @final
 class Torus(Space):
     """A flat torus: the box [−p/2, p/2)^d with opposite sides joined, or the cell of a lattice.
@@ -94,7 +89,8 @@ class Torus(Space):
     def __init__(
         self, d: int | None = None, period: float | ArrayLike = _PERIOD, *, lattice: ArrayLike | None = None
     ) -> None:
-        if lattice is not None and not (np.isscalar(period) and period == _PERIOD) and not _all_one(period):
+        given = not (np.isscalar(period) and period == _PERIOD)
+        if lattice is not None and given and not np.array_equal(period, np.ones(np.shape(period))):  # fractions have 1
             raise ValueError(
                 f"a torus has a lattice or periods, and both were given (period={period!r}): the rows of lattice= are "
                 "the periods"
