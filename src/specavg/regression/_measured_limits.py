@@ -63,7 +63,7 @@ SCREENED = 10
 # all; 0.3 does so with 19 instead of 29 comparisons on the many rows.
 BEHIND = 0.3
 
-# The same where all rows are searched: a basis is then judged by the best of `SHORTLIST` spectra with the functions
+# `BEHIND` where all rows are searched: a basis is then judged by the best of `SHORTLIST` spectra with the functions
 # that stand out beside each, and such scores lie farther apart. On 16 draws of exp(Σ cos/2) of seven angles errors with
 # 1.0 were 0.84 ± 0.09 of those with 0.3; on 422 fits of the collections and README's sets they were the same.
 BEHIND_NAMED = 1.0

@@ -130,7 +130,7 @@ def best_named(
 def _best_named(
     problem: Problem, levels: Levels, promising: Sequence[_Tried], alpha: float | None
 ) -> tuple[_Tried, float]:
-    """The same of spectra with all penalties; of scores that differ by rounding the first is taken."""
+    """`best_named` of spectra whose penalties were tried; of scores that differ by rounding the first is taken."""
     scores = [_named_score(problem, levels, each, alpha) for each in promising]
     bound = min(scores) + _tie(problem, promising[int(np.argmin(scores))])
     return next((each, score) for each, score in zip(promising, scores, strict=True) if score <= bound)
