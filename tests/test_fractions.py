@@ -91,3 +91,20 @@ def test_symmetries_of_the_density_that_no_centre_follows_join_none():
     poles = np.concatenate([[h, -h] @ g.left.matrix.T for g in trigonal.elements()])
     near = np.mean((draws @ r @ poles.T).max(axis=1) >= np.cos(np.deg2rad(15)))
     assert textures.fibre_fraction(model, h, r, 15, group=trigonal) == pytest.approx(near, abs=0.01)
+
+
+def test_centres_that_a_part_of_the_symmetry_joins_count_by_the_mass_of_each_set():
+    """Of 24 equivalent orientations such a density joins four; masses of centres of another set had twice the sum."""
+    tetragonal, cubic = groups.crystal_symmetry("C4"), groups.crystal_symmetry("O")
+    X = Rotation.from_rotvec(0.25 * np.random.default_rng(0).standard_normal((400, 3))).as_matrix()
+    model = sa.InvariantDensity(sa.Rotations(), tetragonal, max_dim=1000).fit(X)
+    draws = model.sample(40_000, random_state=0).reshape(-1, 3, 3)
+    elements = [g.left.matrix for g in cubic.elements()]
+    Y = Rotation.random(random_state=1).as_matrix()
+    images = np.array([A @ Y for A in elements]).reshape(-1, 9)
+    near = np.mean((draws.reshape(-1, 9) @ images.T).max(axis=1) / 2 - 0.5 >= np.cos(np.deg2rad(20)))
+    assert textures.volume_fraction(model, Y, 20, group=cubic) == pytest.approx(near, abs=0.002)
+    h, r = np.array([1.0, 1.0, 0.0]), np.array([0.6, 0.0, 0.8])
+    poles = np.array([A @ h for A in elements]) / 2**0.5
+    near = np.mean((draws @ r @ poles.T).max(axis=1) >= np.cos(np.deg2rad(10)))
+    assert textures.fibre_fraction(model, h, r, 10, group=cubic) == pytest.approx(near, abs=0.01)

@@ -209,7 +209,7 @@ def _of_their_own_mass(points: Array, images: list[Array]) -> list[tuple[int, in
         where = np.argmax(image @ points.T, axis=1)  # all are of the same length
         if np.abs(points[where] - image).max() < _SAME:
             label = components(len(points), label, label[where])[label]
-    first, counts = np.unique(label, return_counts=True)
+    _, first, counts = np.unique(label, return_index=True, return_counts=True)
     return list(zip(first.tolist(), counts.tolist(), strict=True))
 
 
