@@ -61,9 +61,10 @@ def pole_density_of_kernels(
         poles, weights = _merged(poles, mixture)
         sharp = kappas > _BROAD
         found = mixture.shares[0] + _by_harmonics(kappas[~sharp], scales[~sharp], poles, weights[~sharp], at)
-        for rows, near in _together(at, poles, kappas[sharp]):
+        kappas, scales, weights = kappas[sharp], scales[sharp], weights[sharp]
+        for rows, near in _together(at, poles, kappas):
             below = np.minimum(at[rows] @ poles[near].T - 1.0, 0.0)
-            found[rows] += _summed(kappas[sharp], scales[sharp], below, 1.0 + below / 2, weights[sharp][:, near])
+            found[rows] += _summed(kappas, scales, below, 1.0 + below / 2, weights[:, near])
         return found
     y, weights = _merged(Direction(reduction.axis, transposed=reduction.transposed).of(mixture.images), mixture)
     if reduction.transposed == transposed:  # cones about one axis, of angles many of which agree in a picture
