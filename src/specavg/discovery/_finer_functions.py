@@ -19,6 +19,7 @@ from specavg.estimators._nested_columns import Columns
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
 from specavg.regression._nested_models import Models
+from specavg.regression._target_units import Units
 from specavg.spaces import Eigenspace
 
 _ROWS = 1000  # rows predicted, at most: a matrix of so many has its eigenvalues in half a second
@@ -43,7 +44,8 @@ class FinerFunctions:
         X, y, weights = some_samples(samples.read())
         rows = np.random.default_rng(OWN_SEED).permutation(len(y))[:_ROWS]
         self._points, self._precisions = X[rows], weights[rows] / weights.mean()
-        self._targets = (y[rows] - y[rows].mean()) / (y[rows].std() or 1.0)
+        y = Units.of(y[:, None]).applied(y[:, None])[rows, 0]  # squares of them neither overflow nor vanish
+        self._targets = (y - y.mean()) / (y.std() or 1.0)
 
     def explain(self, group: Group) -> bool:
         """Whether finer functions with a symmetry explain more of y, beside all those compared, than chance does."""

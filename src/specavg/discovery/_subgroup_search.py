@@ -177,7 +177,9 @@ def _with_finer_functions(
                 surely_better(densities[j], densities[i], level) for j in others
             ):
                 return i, i, possible[i], (_better(subgroups.group(choice), subgroups.group(i)),)
-    note = _cannot_exclude(samples, subgroups.group(first), possible[first], subspaces[first].Q.shape[1], first in uneven)
+    note = _cannot_exclude(
+        samples, subgroups.group(first), possible[first], subspaces[first].Q.shape[1], first in uneven
+    )
     return choice, first, possible[first], (note,)
 
 
