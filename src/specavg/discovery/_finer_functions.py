@@ -22,7 +22,7 @@ from specavg.regression._nested_models import Models
 from specavg.regression._target_units import Units
 from specavg.spaces import Eigenspace
 
-_ROWS = 1000  # rows predicted, at most: a matrix of so many has its eigenvalues in half a second
+_ROWS = 600  # rows predicted, at most: a matrix of so many has its eigenvalues in a tenth of a second
 _SMOOTHNESS = (0.5, 1.5, 2.5)  # the variances are (1 + λ/λ₁)^−(dim/2 + this): functions with jumps, kinks, and smoother
 _SHARES = (0.1, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 0.997, 0.999, 0.9999)  # of the process in the variance of y
 _FREE = 100.0  # variance of the constant, in variances of y: it is left free

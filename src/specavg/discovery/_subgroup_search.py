@@ -146,8 +146,8 @@ def _with_finer_functions(
 
     On crowded points functions without a symmetry imitate finer ones that have it, and where points are spread unevenly
     over orbits, what the functions compared miss is fitted by functions without the symmetry: what they say against
-    a subgroup is then no evidence. Where it has none of them its evidence is that of a constant. The `choice` and what lies in
-    it are not asked; of many others the largest are. None if all of them are refuted.
+    a subgroup is then no evidence. Where it has none of them its evidence is that of a constant. The `choice` and what
+    lies in it are not asked; of many others the largest are. None if all of them are refuted.
     """
     whole, eigenspaces = len(subspaces) - 1, samples.compared.eigenspaces
     larger = np.flatnonzero(~subgroups.inside[:, choice])
@@ -168,19 +168,17 @@ def _with_finer_functions(
             possible[i] = p_value
     if not possible:
         return None
-    first = next(iter(possible))
-    if missed:
-        densities = {i: finer.log_densities(subgroups.group(i)) for i in (*possible, choice)}
-        for i in possible:
-            others = [j for j in densities if j != i]
-            if surely_better(densities[i], densities[choice], level) and not any(
-                surely_better(densities[j], densities[i], level) for j in others
-            ):
-                return i, i, possible[i], (_better(subgroups.group(choice), subgroups.group(i)),)
-    note = _cannot_exclude(
-        samples, subgroups.group(first), possible[first], subspaces[first].Q.shape[1], first in uneven
+    largest = next(iter(possible))
+    doubt = _cannot_exclude(
+        samples, subgroups.group(largest), possible[largest], subspaces[largest].Q.shape[1], largest in uneven
     )
-    return choice, first, possible[first], (note,)
+    densities = {i: finer.log_densities(subgroups.group(i)) for i in (*possible, choice)} if missed else {}
+    for i in possible if missed else ():
+        better = surely_better(densities[i], densities[choice], level)
+        if better and not any(surely_better(other, densities[i], level) for other in densities.values()):
+            note = _better(subgroups.group(choice), subgroups.group(i))
+            return i, i, possible[i], (note,) if i == largest else (note, doubt)
+    return choice, largest, possible[largest], (doubt,)
 
 
 def _outside(Q: Array) -> Array:
@@ -201,9 +199,9 @@ def _cannot_exclude(samples: Samples, group: Group, p_value: float, n_invariant:
     """The note of a result that may be too small: `group`, with so many functions among those compared, is possible."""
     if uneven and n_invariant:
         return (
-            f"{group_label(group)}, of order {group.order:.6g}, cannot be excluded: the points are spread unevenly over "
-            "its orbits, and the functions compared miss a part of y that finer ones with this symmetry explain, which "
-            "speaks against a true symmetry too. No probability is given: points that are spread evenly would tell."
+            f"{group_label(group)}, of order {group.order:.6g}, cannot be excluded: the points are spread unevenly "
+            "over its orbits, and the functions compared miss a part of y that finer ones with this symmetry explain, "
+            "which speaks against a true symmetry too. No probability is given: points spread evenly would tell."
         )
     none, more = "", "more samples, or points that are spread more evenly, would tell"
     if not n_invariant:
