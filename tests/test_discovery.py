@@ -727,6 +727,8 @@ def test_a_true_symmetry_that_walds_test_refutes_for_want_of_noise_is_tested_aga
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     y = np.abs(X[:, 2]) + np.sqrt(np.abs(X[:, 0] * X[:, 1]))
     whole = groups.point_group("D4h")
+    # Finer functions would decide without it.
+    monkeypatch.setattr("specavg.discovery._finer_functions.FinerFunctions.explain", lambda *_: False)
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 2
     monkeypatch.setattr("specavg.discovery._subgroup_search._score_test", lambda *_: 0.0)
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 1
@@ -925,3 +927,55 @@ def test_no_generators_are_taken_where_no_function_is_seen():
     X, y = sa.Rotations().sample(300, random_state=0), np.random.default_rng(0).normal(size=300)
     found = sa.discover_symmetry(X, y, sa.Rotations(), groups.crystal_symmetry("m-3m", specimen="K"))
     assert (len(found.group.generators), len(found.group.fields)) == (0, 0)
+
+
+def test_the_headline_names_planes_and_speeds_and_no_matrices():
+    for space, group, X, y in linked_fields():
+        found = sa.discover_symmetry(X, y, space, group)
+        assert "[" not in repr(found)
+        assert repr(found).startswith("<Discovery: The data allow <rotation ")
+        assert len(repr(found)) < 400
+    S3 = sa.Sphere(4)
+    X = S3.sample(600, random_state=0)
+    z = X[:, ::2] + 1j * X[:, 1::2]
+    found = sa.discover_symmetry(X, (z[:, 0] * z[:, 1].conj() ** 3).real, S3, groups.special_orthogonal(4))
+    assert "in the plane of (1.000, 0.000, 0.000, 0.000) and (0.000, 1.000, 0.000, 0.000) at speed 3" in repr(found)
+
+
+def unlike_columns(draw, n):
+    """Points whose columns lie on different parts of the interval."""
+    rng = np.random.default_rng([7, draw, n])
+    U = rng.random((n, 4))
+    low, high = rng.uniform(0, 0.4, 4), rng.uniform(0.6, 1, 4)
+    return low + (high - low) * U
+
+
+@pytest.mark.parametrize("target", [lambda X: X.max(axis=1), lambda X: np.ptp(X, axis=1)], ids=["max", "range"])
+def test_a_kink_does_not_break_the_symmetry_of_unlike_columns(target):
+    """What the first functions miss of a kink depends on where the points are, and is no evidence."""
+    space, X = sa.spaces.Power(sa.spaces.Interval(0, 1), 4), unlike_columns(0, 500)
+    found = sa.discover_symmetry(X, target(X), space, groups.symmetric(4))
+    assert found.group.order == 24
+    assert np.isnan(found.probability)
+    assert "Finer functions decide" in str(found)
+
+
+def test_unlike_columns_do_not_hide_that_one_of_them_is_special():
+    space = sa.spaces.Power(sa.spaces.Interval(0, 1), 4)
+    X = unlike_columns(1, 500)
+    found = sa.discover_symmetry(X, X.max(axis=1) + 0.3 * X[:, 0], space, groups.symmetric(4))
+    assert all(g.image[0] == 0 for g in found.group.generators)
+
+
+def test_even_points_are_told_from_uneven_ones():
+    from specavg.discovery._finer_functions import FinerFunctions
+    from specavg.discovery._samples import Samples
+
+    space = sa.spaces.Power(sa.spaces.Interval(0, 1), 4)
+    V = tuple(islice(space.eigenspaces(), 1, 3))
+    fixed = np.zeros((sum(v.dim for v in V), 0))
+    outside = np.linalg.qr(np.ones((4, 1)), mode="complete")[0][:, 1:]
+    outside = np.vstack([outside, np.zeros((len(fixed) - 4, 3))])  # differences of the first wave of each column
+    for X, even in ((space.sample(500, random_state=0), True), (unlike_columns(0, 500), False)):
+        finer = FinerFunctions(Samples.of(X, X.max(axis=1), space), V)
+        assert finer.are_even(outside) == even

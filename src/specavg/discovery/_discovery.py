@@ -10,6 +10,7 @@ from typing import final
 
 from specavg._html import table_html
 from specavg.data._streaming import ChunkStream
+from specavg.discovery._field_names import field_label
 from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_names import element_label, orientation
 from specavg.estimators import InvariantKernelRidge
@@ -86,8 +87,9 @@ def group_label(group: Group) -> str:
     if group.name is not None:
         axes = orientation(group)
         return f"{group.name} [{axes}]" if axes else group.name
-    generators = [*(element_label(g, _WIDTH) for g in group.generators), *map(repr, group.fields)]
-    between = "; " if any("changes" in label or "permutes" in label for label in generators) else ", "
+    generators = [*(element_label(g, _WIDTH) for g in group.generators), *map(field_label, group.fields)]
+    words = ("changes", "permutes", "rotation ")  # whose labels have commas of their own
+    between = "; " if any(word in label for label in generators for word in words) else ", "
     return f"<{between.join(generators)}>" if generators else "no symmetry"
 
 
@@ -109,7 +111,7 @@ def unseen_function(information: Information) -> str:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Discovery:
     """What `discover_symmetry` found.
 
@@ -141,7 +143,8 @@ class Discovery:
     method : str
         "subgroups", "elements", "transpositions", "fields" or "sampling".
     fields : tuple of Field
-        A basis of the fields that leave the function alone, where the group has a continuous part.
+        A basis of the fields that leave the function alone, where the group has a continuous part. Sentences name the
+        planes and speeds; `.matrix` of a field has its numbers.
 
     Examples
     --------
@@ -201,6 +204,9 @@ class Discovery:
         if self.untested >= WORTH_SAYING:
             sentences.append(untested_detail(self.untested))
         return [*sentences, *(note for note in self.notes if note not in unseen)]
+
+    def __repr__(self) -> str:
+        return f"<Discovery: {self._sentences()[0]}>"
 
     def __str__(self) -> str:
         shown = self._shown()

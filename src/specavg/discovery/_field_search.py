@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.discovery._discovery import UNSEARCHED, Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, chosen_in_turn, left_alone, log_evidence
+from specavg.discovery._field_names import direction_label
 from specavg.discovery._linked_subalgebras import LinkedSubalgebras
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
@@ -350,24 +351,19 @@ def _name(trial: _Trial, generators: Sequence[Isometry] = ()) -> str | None:
     if trial.algebra.dim != math.comb(q, 2) + both[0] * math.comb(d - q, 2):  # shifts too
         return None
     if d - q == 1:
-        names = [f"rotations about {_direction(beside[:, 0])}"]
+        names = [f"rotations about {direction_label(beside[:, 0])}"]
     else:
         planes = [D for D in (W, *([beside] if both[0] else [])) if D.shape[1] == 2]
-        names = [f"rotations in the plane of {_direction(D[:, 0])} and {_direction(D[:, 1])}" for D in planes]
+        names = [f"rotations in the plane of {direction_label(D[:, 0])} and {direction_label(D[:, 1])}" for D in planes]
         names += [f"rotations of {k} directions" for k in (q, both[0] * (d - q)) if k > 2]
     for g in generators:
         R = np.asarray(g(np.eye(d)), dtype=float).T  # of the rows, which are moved
         # Products of one mirror and of two, which turn back the direction or the plane of an eigenvalue of −1.
         turned_back = round((d - np.trace(R)) / 2)
         if turned_back == 1:
-            names.append(f"mirror across {_direction(np.linalg.eigh(R + R.T)[1][:, 0])}")
+            names.append(f"mirror across {direction_label(np.linalg.eigh(R + R.T)[1][:, 0])}")
         elif (turned_back, d) == (2, 3):
-            names.append(f"half turn about {_direction(np.linalg.eigh(R + R.T)[1][:, -1])}")
+            names.append(f"half turn about {direction_label(np.linalg.eigh(R + R.T)[1][:, -1])}")
         else:
             names.append(f"an isometry that turns back {turned_back} directions")
     return ", ".join(names)
-
-
-def _direction(u: Array) -> str:
-    u = (u if u[np.argmax(np.abs(u))] > 0 else -u) + 0.0
-    return f"({', '.join(f'{abs(a) if abs(a) < 5e-4 else a:.3f}' for a in u)})"

@@ -20,6 +20,7 @@ from specavg.discovery._evidence import (
     log_evidence,
     p_values_outside,
 )
+from specavg.discovery._finer_functions import FinerFunctions, surely_better
 from specavg.discovery._samples import MOST_FUNCTIONS, PER_FUNCTION, Samples
 from specavg.discovery._subgroups import Lattice, lattice
 from specavg.estimators._nested_columns import Columns
@@ -52,15 +53,13 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     choice, notes = next(i for i in probable if not p_values[i] < HONEST * level), ()
     probabilities = found.allowed
     something_left = last == len(eigenspaces) and information.signal_share < 1 - _NOTHING_LEFT
-    doubtful = [something_left or not subspace.Q.shape[1] for subspace in subspaces]
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
         notes = (unseen_function(information),)
-    elif finer := _possible_with_finer_functions(samples, subgroups, doubtful, choice, HONEST * level):
-        i, p_value = finer
-        below = subgroups.inside[:, i]
+    elif finer := _with_finer_functions(samples, subgroups, subspaces, choice, something_left, level):
+        choice, possible, p_value, notes = finer
+        below = subgroups.inside[:, possible]
         p_values[below] = np.fmax(p_values[below], p_value)
-        notes = (_cannot_exclude(samples, subgroups.group(i), p_value, subspaces[i].Q.shape[1]),)
         probabilities = np.full(len(probabilities), np.nan)  # they take the function for one of those compared
     elif something_left:
         notes = (
@@ -140,26 +139,70 @@ def _score_test(samples: Samples, eigenspaces: tuple[Eigenspace, ...], group: Gr
     return models.compare([columns.span(group)], columns.pieces(samples.read()))[0].p_value
 
 
-def _possible_with_finer_functions(
-    samples: Samples, subgroups: Lattice, doubtful: list[bool], choice: int, level: float
-) -> tuple[int, float] | None:
-    """The largest `doubtful` subgroup that is not refuted where finer functions are fitted too, and its p-value.
+def _with_finer_functions(
+    samples: Samples, subgroups: Lattice, subspaces: list[Subspace], choice: int, something_left: bool, level: float
+) -> tuple[int, int, float, tuple[str, ...]] | None:
+    """What finer functions make of the `choice`: the better one, the largest that is possible, its p-value, and notes.
 
-    On crowded points functions without a symmetry imitate finer ones that have it, so that what functions are compared
-    say against it is no evidence. Where a subgroup has none of them its evidence is that of a constant. The `choice`
-    and what lies in it are not asked; of many others the largest are.
+    On crowded points functions without a symmetry imitate finer ones that have it, and where points are spread unevenly
+    over orbits, what the functions compared miss is fitted by functions without the symmetry: what they say against
+    a subgroup is then no evidence. Where it has none of them its evidence is that of a constant. The `choice` and what
+    lies in it are not asked; of many others the largest are. None if all of them are refuted.
     """
-    eigenspaces = samples.compared.eigenspaces
-    asked = np.flatnonzero(np.array(doubtful) & ~subgroups.inside[:, choice])
-    for i in asked[np.argsort(-subgroups.orders[asked], kind="stable")][:_MOST_TESTED].tolist():
+    whole, eigenspaces = len(subspaces) - 1, samples.compared.eigenspaces
+    larger = np.flatnonzero(~subgroups.inside[:, choice])
+    if not len(larger):
+        return None
+    finer = FinerFunctions(samples, eigenspaces)
+    missed = finer.explain(subgroups.group(whole))
+    possible: dict[int, float] = {}
+    uneven: set[int] = set()
+    for i in larger[np.argsort(-subgroups.orders[larger], kind="stable")][:_MOST_TESTED].tolist():
+        Q = subspaces[i].Q
+        if not (missed or something_left or not Q.shape[1]):
+            continue
         p_value = _score_test(samples, eigenspaces, subgroups.group(i))
-        if not p_value < level:
-            return i, p_value
-    return None
+        if missed and not finer.are_even(_outside(Q)):
+            uneven.add(i)
+        if not p_value < HONEST * level or i in uneven:
+            possible[i] = p_value
+    if not possible:
+        return None
+    largest = next(iter(possible))
+    doubt = _cannot_exclude(
+        samples, subgroups.group(largest), possible[largest], subspaces[largest].Q.shape[1], largest in uneven
+    )
+    densities = {i: finer.log_densities(subgroups.group(i)) for i in (*possible, choice)} if missed else {}
+    for i in possible if missed else ():
+        better = surely_better(densities[i], densities[choice], level)
+        if better and not any(surely_better(other, densities[i], level) for other in densities.values()):
+            note = _better(subgroups.group(choice), subgroups.group(i))
+            return i, i, possible[i], (note,) if i == largest else (note, doubt)
+    return choice, largest, possible[largest], (doubt,)
 
 
-def _cannot_exclude(samples: Samples, group: Group, p_value: float, n_invariant: int) -> str:
+def _outside(Q: Array) -> Array:
+    """Orthonormal combinations of the functions beside the columns of Q, which are orthonormal."""  # (p, p - k)
+    return np.linalg.qr(Q, mode="complete")[0][:, Q.shape[1] :]
+
+
+def _better(smaller: Group, larger: Group) -> str:
+    """The note of a result that finer functions have enlarged."""
+    return (
+        f"Finer functions decide: the functions compared alone would give {group_label(smaller)}, of order "
+        f"{smaller.order:.6g}, but they miss a part of y, and finer ones with the symmetry of {group_label(larger)} "
+        "predict y better. No probability is given."
+    )
+
+
+def _cannot_exclude(samples: Samples, group: Group, p_value: float, n_invariant: int, uneven: bool) -> str:
     """The note of a result that may be too small: `group`, with so many functions among those compared, is possible."""
+    if uneven and n_invariant:
+        return (
+            f"{group_label(group)}, of order {group.order:.6g}, cannot be excluded: the points are spread unevenly "
+            "over its orbits, and the functions compared miss a part of y that finer ones with this symmetry explain, "
+            "which speaks against a true symmetry too. No probability is given: points spread evenly would tell."
+        )
     none, more = "", "more samples, or points that are spread more evenly, would tell"
     if not n_invariant:
         none, count = " has no function but the constant among those compared, and", 0
