@@ -189,9 +189,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
-            Data that do not fit in memory come as an iterator of arrays, the path of a Parquet file (then
-            `sample_weight` names a column), or a Dask array or dataframe; `l2_risk_` of a positive density is then not
-            known.
+            Data that do not fit in memory come as an iterator of chunks X or (X, sample_weight), a list of such tuples,
+            the path of a Parquet file (then `sample_weight` names a column), or a Dask array or dataframe; `l2_risk_`
+            of a positive density is then not known.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             How much each row counts beside the others: only ratios matter. Rows of one orbit are one observation with
