@@ -92,9 +92,12 @@ def _check_table(X: Any) -> None:
     elif kind == "LazyFrame":
         how = "X.collect() computes one"
     elif isinstance(X, list | tuple) and len(X) and _holds_tables(X):
-        kind, how = f"{kind} of tables", (
-            "np.concatenate joins them. Chunks for fit are tuples (X, y), (X, y, sample_weight) or (X, y, "
-            "sample_weight, gradient) in an iterator or a list; without targets (X,) or (X, sample_weight)"
+        kind, how = (
+            f"{kind} of tables",
+            (
+                "np.concatenate joins them. Chunks for fit are tuples (X, y), (X, y, sample_weight) or (X, y, "
+                "sample_weight, gradient) in an iterator or a list; without targets (X,) or (X, sample_weight)"
+            ),
         )
     if how:
         raise TypeError(f"X is a {kind}, and points are rows of a table: {how}")

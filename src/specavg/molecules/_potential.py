@@ -16,13 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._arrays import Array
 from specavg._known_arguments import KnownArguments
 from specavg.molecules import _questions as ask
-from specavg.molecules._choice_of_model import (
-    MOST_WITH_ERROR_BARS,
-    best_fit,
-    contradiction,
-    prior_deviations,
-    require_room,
-)
+from specavg.molecules._candidate_fit import prior_deviations
+from specavg.molecules._choice_of_model import MOST_WITH_ERROR_BARS, best_fit, contradiction, require_room
 from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
