@@ -20,7 +20,8 @@ from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import relative_weights
 from specavg.estimators._exponential_family import ExponentialFit, exponential_fit, exponential_fit_from_moments
-from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._fitted_kernels import fitted_mixture
+from specavg.estimators._kernel_mixture import KernelMixture
 from specavg.estimators._left_out import LeftOut
 from specavg.estimators._number_of_functions import affordable_basis
 from specavg.estimators._one_thread import one_thread

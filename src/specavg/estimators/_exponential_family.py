@@ -12,7 +12,7 @@ from scipy.special import wrightomega
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.estimators._kernel_mixture import standard_error_of_pairs
+from specavg.estimators._fitted_kernels import standard_error_of_pairs
 
 # Rows whose leverage is computed; of more rows so many are taken at random, whose mean is right to a percent.
 _LEFT_OUT = 10_000
