@@ -193,8 +193,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         y : ignored
         sample_weight : array-like of shape (n,), optional
             How much each row counts beside the others: only ratios matter. Rows of one orbit are one observation with
-            the sum of their weights, so that a weight of two is the same as a repeated row, and observations count as
-            (Σw)²/Σw² equal ones. Of a stream every row is an observation.
+            the sum of their weights (but for atoms), so that a weight of two is the same as a repeated row, and
+            observations count as (Σw)²/Σw² equal ones. Of a stream every row is an observation.
 
         Returns
         -------

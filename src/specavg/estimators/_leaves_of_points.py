@@ -37,7 +37,7 @@ class Leaves:
 
     @classmethod
     def of(cls, points: Array, size: int) -> Leaves:
-        """Leaves of at most `size` points, if no more of them are equal."""  # (N, m)
+        """Leaves of at most `size` points."""  # (N, m)
         tree: Any = cKDTree(points, leafsize=size)
         order = np.asarray(tree.indices, dtype=np.intp)
         found: list[tuple[int, int]] = []
@@ -45,7 +45,8 @@ class Leaves:
         while waiting:
             node = waiting.pop()
             if node.split_dim == -1:
-                found.append((node.start_idx, node.end_idx))
+                starts = range(node.start_idx, node.end_idx, size)  # several where points are equal
+                found += [(start, min(start + size, node.end_idx)) for start in starts]
             else:
                 waiting += [node.lesser, node.greater]
         starts, ends = np.array(sorted(found), dtype=np.intp).T

@@ -15,6 +15,7 @@ Indices = NDArray[np.intp]
 
 # How many times more rows an atom has than any orbit that is none: neighbours in a peak of rounded data differ by less.
 _GAP = 10
+_MOST = 1_000  # observations that the rows of an atom are: kernels around each are compared with those around all
 _FEW_ORBITS, _REPEATED = 10, 10  # at most so many orbits, of so many rows each, tell no width: rounded data have more
 
 
@@ -22,7 +23,8 @@ def observations(features: Array, *, widths: bool) -> tuple[Indices, Indices]:
     """A row of each observation, and the observation of each row; warns of atoms, and where nothing tells a width.
 
     Rows of one orbit are left out together: left alone, each would be predicted by its twins. Each row of an atom is an
-    observation by itself, since its twins do predict it: other data from there have the same rows again.
+    observation by itself, or of thousands of rows a thousandth, since its twins do predict it: other data from there
+    have the same rows again.
 
     Parameters
     ----------
@@ -50,15 +52,18 @@ def observations(features: Array, *, widths: bool) -> tuple[Indices, Indices]:
         atoms = np.flatnonzero(largest[:-1] >= _GAP * largest[1:])
         if len(atoms):
             count = int(atoms[-1]) + 1
-            own = np.flatnonzero(counts[label] >= largest[count - 1])
+            own = counts[label] >= largest[count - 1]
             where = "one orbit, an atom" if count == 1 else f"{count} orbits, which are atoms"
             _warn(
-                f"{len(own):,} of {n:,} rows lie on {where}: many rows of exactly one value have no density. This one "
+                f"{own.sum():,} of {n:,} rows lie on {where}: many rows of exactly one value have no density. This one "
                 "is as sharp there as it can be, so that masses of regions are about right; its values near such "
                 "points, and numbers made of its square, mean nothing. Leave these rows out for the density of others."
             )
-            label[own] = len(counts) + np.arange(len(own))
-            _, first, label = np.unique(label, return_index=True, return_inverse=True)
+            order = np.argsort(label, kind="stable")
+            rank = np.empty(n, dtype=np.intp)  # of each row on its orbit
+            rank[order] = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
+            parts = _MOST * label + np.where(own, rank % _MOST, 0)
+            _, first, label = np.unique(parts, return_index=True, return_inverse=True)
     return first, label
 
 
