@@ -217,6 +217,56 @@ def test_many_rows_on_few_orbits_tell_no_width():
         sa.InvariantDensity(space, group).fit(X)
 
 
+def with_an_atom(space, point, share, n=1_000):
+    """Uniform points, but for a share of equal ones."""
+    X = space.sample(n, random_state=1)
+    X[: int(share * n)] = point
+    return np.random.default_rng(0).permutation(X)
+
+
+ATOMS = [
+    (sa.Sphere(3), groups.point_group("Ci"), lambda X: np.abs(X[:, 2]), 0.6),
+    (sa.Sphere(3), groups.trivial(3), lambda X: X[:, 2], 0.1),
+    (sa.Torus(1, period=2 * np.pi), groups.sign_flips(1), lambda X: np.cos(X[:, 0]), 0.6),
+    (sa.Rotations(), groups.crystal_symmetry("C2"), lambda X: X[:, 8], 0.6),  # tilts of the axis
+]
+
+
+@pytest.mark.parametrize("space, group, cosine, share", ATOMS, ids=lambda value: repr(value)[:30])
+def test_an_atom_has_the_mass_of_its_rows_and_a_warning(space, group, cosine, share):
+    point = {1: [0.0], 3: [0.0, 0.0, 1.0], 9: np.eye(3).ravel()}[space.n_features]
+    X, Z = with_an_atom(space, point, share), space.sample(100_000, random_state=2)
+    with pytest.warns(UserWarning, match=rf"{1000 * share:.0f} of 1,000 rows lie on one orbit, an atom"):
+        model = sa.InvariantDensity(space, group).fit(X)
+    near = np.cos(np.deg2rad(30))
+    wanted = share + (1 - share) * np.mean(cosine(Z) > near)
+    found = np.mean(cosine(model.sample(20_000, random_state=0)) > near)
+    assert found == pytest.approx(wanted, abs=0.03)  # four standard errors of 1,000 rows and 20,000 points
+    assert np.mean(cosine(model.sample(20_000, random_state=0)) > np.cos(np.deg2rad(0.5))) > 0.95 * share
+
+
+def test_an_atom_is_as_sharp_as_a_given_cutoff_allows():
+    space = sa.Sphere(3)
+    X, (nodes, weights) = with_an_atom(space, [0.0, 0.0, 1.0], 0.6), space.quadrature(120.0 * 121.0)
+    near = nodes[:, 2] > np.cos(np.deg2rad(30))
+    with pytest.warns(UserWarning, match="an atom"), pytest.warns(UserWarning, match="data are sharper than this"):
+        model = sa.InvariantDensity(space, max_dim=100).fit(X)
+    with pytest.warns(UserWarning, match="an atom"):
+        series = sa.InvariantDensity(space, max_dim=100, positive=False).fit(X)
+    assert weights[near] @ model.density(nodes[near]) == pytest.approx(0.627, abs=0.03)
+    assert weights[near] @ series.density(nodes[near]) > 0.3  # of one width for all points
+
+
+def test_rounded_peaks_are_no_atoms():
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for step, width in ((1.0, 3.0), (5.0, 5.0)):
+            peak = np.round(rng.normal(0, width, 2_000) / step) * step
+            others = np.round(rng.uniform(-180, 180, 500) / step) * step
+            sa.InvariantDensity(sa.Torus(1, period=360)).fit(np.concatenate([peak, others])[:, None])
+
+
 def test_a_series_of_one_orbit_has_no_risk_to_choose_by():
     with pytest.raises(ValueError, match="n_samples=1 on different orbits"):
         sa.InvariantDensity(sa.Torus(1), positive=False).fit(np.zeros((20, 1)))

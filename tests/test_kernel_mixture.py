@@ -6,7 +6,9 @@ from scipy import integrate, special, stats
 
 import specavg as sa
 from specavg import groups
-from specavg.estimators._kernel_mixture import KernelMixture, _Centres, fitted_mixture
+from specavg.estimators._explained_centres import Centres
+from specavg.estimators._fitted_kernels import fitted_mixture
+from specavg.estimators._kernel_mixture import KernelMixture
 from specavg.estimators._orbit_space import one_of_each_orbit, orbit_space
 from specavg.estimators._poles_of_kernels import pole_density_of_kernels
 
@@ -193,7 +195,7 @@ def test_far_images_of_sharp_kernels_are_left_out_without_a_trace():
 def test_points_that_are_not_kept_count_for_their_neighbours(monkeypatch):
     X, Z = grains(4_000, 0), grains(1_000, 1)
     ones, family = np.ones(len(X)), SO3.von_mises
-    monkeypatch.setattr("specavg.estimators._kernel_mixture.MOST_IMAGES", 24 * 400)
+    monkeypatch.setattr("specavg.estimators._fitted_kernels.MOST_IMAGES", 24 * 400)
     counted = fitted_mixture(SO3, CUBIC, X, ones)[0]
     assert len(counted.images) == 24 * 400
     np.testing.assert_allclose([counted.weights_of(k).sum() for k in range(len(counted.concentrations))], 1.0)
@@ -387,7 +389,7 @@ def test_posterior_weights_are_left_out_as_by_brute_force(group):
         off = w[rows] * ~np.eye(len(rows), dtype=bool)
         return np.stack([(K[sub] * off).sum(axis=1) / off.sum(axis=1) for K in kernels], axis=1)
 
-    near = _Centres(family, KernelMixture(images, each, kappas, shares, 0.0), w, w, w.sum())
+    near = Centres(family, KernelMixture(images, each, kappas, shares, 0.0), w, w, w.sum())
     none = np.empty(0, dtype=np.intp)
     explained = near.explained(np.empty((0, 3)), none, np.empty(0), rng)
     np.testing.assert_allclose(explained, by_others(np.arange(n)), rtol=2e-3, atol=1e-3)

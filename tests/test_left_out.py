@@ -41,7 +41,7 @@ def test_small_gains_are_seen_beside_large_differences_of_rows(gain):
 @pytest.mark.parametrize("seed", [0, 7])
 def test_rows_that_happen_to_be_likely_give_smooth_data_no_kernels(monkeypatch, seed):
     """Kernels are tried on 100 of 600 rows here, whose likelihood is larger by chance, 0.05 and 0.11."""
-    monkeypatch.setattr("specavg.estimators._kernel_mixture.MOST_PAIRS", 1.0)
+    monkeypatch.setattr("specavg.estimators._fitted_kernels.MOST_PAIRS", 1.0)
     X, Z = (
         Rotation.from_rotvec(0.3 * np.random.default_rng(s).standard_normal((n, 3))).as_matrix()
         for s, n in ((seed, 600), (99, 4_000))

@@ -13,6 +13,7 @@ from scipy.stats import special_ortho_group
 
 import specavg as sa
 from specavg.molecules import InvariantPotential
+from specavg.molecules._candidate_fit import prior_deviations, unit_penalty, weighted
 from specavg.molecules._distances import internal_directions
 from specavg.molecules._geometries import Observed
 from specavg.molecules._repeated_geometries import each_once
@@ -77,11 +78,11 @@ def test_errors_at_left_out_geometries_are_those_of_fits_without_them(monkeypatc
     np.testing.assert_allclose(y, np.sqrt(w)[:, None] * same, atol=1e-14)
     assert not A[:missing, 1:].any()
     assert not y[:missing, 1:].any()
-    degrees, weight, prior = terms.function_degrees, 2.0, choice.prior_deviations(terms.function_degrees, 0.5)
-    B, z = choice._weighted(A, weight) * prior, choice._weighted(y, weight)
+    degrees, weight, prior = terms.function_degrees, 2.0, prior_deviations(terms.function_degrees, 0.5)
+    B, z = weighted(A, weight) * prior, weighted(y, weight)
     fits = list(choice._decomposed(A, y, degrees, 0.5, weight, 0.0, equations))
     fit = next(fit for fit in fits if np.isclose(fit.penalty, 1e-3))
-    unit = choice._unit_penalty(B.reshape(-1, B.shape[2]), degrees, prior)
+    unit = unit_penalty(B.reshape(-1, B.shape[2]), degrees, prior)
     left = np.empty_like(z)
     for i in range(8):
         others = np.arange(8) != i
@@ -513,11 +514,11 @@ def test_deviations_of_energies_are_those_of_a_gaussian_process(monkeypatch, tmp
         scale = PairScale(model.lengths_)
         equations = Equations(terms.functions, scale, R, E - E.mean(), F, np.ones(12), np.arange(12))
         A, _, _ = equations.all()
-        prior = choice.prior_deviations(terms.function_degrees, 0.5)
-        B = (choice._weighted(A, model.energy_weight_) * prior).reshape(-1, A.shape[2])
+        prior = prior_deviations(terms.function_degrees, 0.5)
+        B = (weighted(A, model.energy_weight_) * prior).reshape(-1, A.shape[2])
         kept = B.any(axis=1)
         assert kept.sum() == 12 * 10 - 9
-        penalty = 1e-2 * choice._unit_penalty(B, terms.function_degrees, prior)
+        penalty = 1e-2 * unit_penalty(B, terms.function_degrees, prior)
         Z = terms.functions.values(scale(distances(new).r)[0]) * prior
         K, k = B[kept] @ B[kept].T / penalty, B[kept] @ Z.T / penalty
         wanted = (Z**2).sum(axis=1) / penalty - np.einsum("in,in->n", k, np.linalg.solve(K + np.eye(len(K)), k))

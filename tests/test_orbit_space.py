@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import specavg as sa
 from specavg import groups, textures
-from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._fitted_kernels import fitted_mixture
+from specavg.estimators._kernel_mixture import KernelMixture
 from specavg.estimators._orbit_space import AroundAnAxis, orbit_space
 from specavg.isometries import fields
 

@@ -289,6 +289,29 @@ def test_chunks_with_other_columns_than_the_first_are_refused(name, bad, way, tm
     assert model.coef_ is before
 
 
+def test_densities_take_chunks_in_an_iterator_or_a_list_with_and_without_weights():
+    n, weights = 100, np.linspace(1, 2, len(X))
+    for w in (None, weights):
+        pairs = [(X[:n], None if w is None else w[:n]), (X[n:], None if w is None else w[n:])]
+        triples = [(points, None, some) for points, some in pairs]
+        given = [pairs, iter(pairs), triples, iter(triples)]
+        if w is None:
+            given += [[(X[:n],), (X[n:],)], iter([X[:n], X[n:]])]
+        coefficients = [sa.InvariantDensity(SPACE, GROUP, max_invariant_dim=9).fit(data).coef_ for data in given]
+        assert all((found == coefficients[0]).all() for found in coefficients)
+
+
+def test_what_is_no_chunk_is_refused_in_our_words():
+    pieces = [X[:100], X[100:]]
+    for model in (sa.InvariantDensity(SPACE, max_dim=9), sa.InvariantKernelRidge(SPACE, max_dim=9)):
+        with pytest.raises(TypeError, match=r"X is a list of tables, .* np.concatenate joins them. Chunks for fit are"):
+            model.fit(pieces)
+    with pytest.raises(TypeError, match="X is a list of tables"):
+        sa.InvariantKernelRidge(SPACE, max_dim=9).fit([(points, None) for points in pieces])
+    with pytest.raises(ValueError, match=r"without targets chunks must be .* got a tuple of 3 with y"):
+        sa.InvariantDensity(SPACE, max_dim=9).fit([(points, points[:, 0], points[:, 0]) for points in pieces])
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_chunks_with_the_same_columns_and_chunks_without_names_are_taken(name):
     (first, y0), (second, y1) = frames("ab", "ab")

@@ -170,3 +170,19 @@ def test_impossible_weights_are_refused_as_by_the_other_estimators(weights):
     model = sa.Symmetrized(Ridge(), SPACE, GROUP, max_invariant_dim=10)
     with pytest.raises(ValueError, match="weight"):
         model.fit(X, target(X), sample_weight=weights)
+
+
+def test_a_default_has_no_more_functions_than_a_product_rule_integrates():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X = space.sample(400, random_state=0)
+    y = (X**4).sum(axis=1)
+    model = sa.Symmetrized(Ridge(), space, group).fit(X, y)
+    assert model.quadrature_.startswith("product rule")
+    assert 96 <= model.basis_.dim < 384
+    with_more = sa.Symmetrized(Ridge(), space, group, n_nodes=40_000).fit(X, y)
+    assert with_more.quadrature_.startswith("product rule")
+    assert with_more.basis_.dim > model.basis_.dim
+    far = sa.Torus(10)  # no product rule at all: as many functions as there are rows
+    many = sa.Symmetrized(Ridge(), far, groups.symmetric(10), n_nodes=2_000).fit(far.sample(400, 0), y)
+    assert "random" in many.quadrature_
+    assert many.basis_.dim > 300

@@ -56,6 +56,6 @@ def test_a_sharp_component_has_the_index_of_a_grid_around_it(spread):
     measure = 24 * step**3 * (1 - np.cos(angle)) / (4 * np.pi**2 * angle**2)
     f = model.density((Rotation.from_rotvec(v).as_matrix() @ centre).reshape(-1, 9))
     assert found == pytest.approx(measure @ f**2, rel=3e-3)
-    mass = measure @ f
-    # Log Z is not known to a percent at 2 degrees, which is said; neither that the index is not settled, nor too small.
-    assert [f"has the integral {mass:.2f}" in str(w.message) for w in told] == [True] * int(abs(mass - 1) > 0.01)
+    assert measure @ f == pytest.approx(1.0, abs=3e-3)  # product rules alone were 4.5 % off at 2 degrees
+    assert model.normalisation_error_ < 3e-3
+    assert not told  # neither that the index is not settled, nor that the density is too broad

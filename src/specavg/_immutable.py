@@ -1,12 +1,33 @@
-"""Values that never change: they copy to themselves, and compare by what they are made from."""
+"""Values that never change: they copy to themselves, compare by what they are made from, and are pickled as that."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache, cached_property
 from typing import Any, Self
 
 
-class Immutable:
+class PickledAsMade:
+    """What cached properties hold is left out of pickles, and found again when it is asked for.
+
+    A pickle, and a hash of it such as `joblib.hash`, is then the same before and after an object was used.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        cached = _cached_properties(type(self))
+        return {name: value for name, value in vars(self).items() if name not in cached}
+
+
+@cache
+def _cached_properties(kind: type) -> frozenset[str]:
+    """Names of the cached properties of a class."""
+    attributes: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        attributes.update(vars(base))  # a plain attribute may stand in the place of a cached property
+    return frozenset(name for name, attribute in attributes.items() if isinstance(attribute, cached_property))
+
+
+class Immutable(PickledAsMade):
     """Shared by spaces, isometries, fields, groups, representations and bases: `clone` and `deepcopy` keep them."""
 
     _key: Hashable  # what equal values of one class share

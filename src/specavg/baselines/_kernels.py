@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from specavg._arrays import Array
+from specavg._known_arguments import KnownArguments
 from specavg._messages import shown
 from specavg.groups import Group
 from specavg.groups.families import SignFlips, Structure
@@ -22,7 +23,7 @@ KernelFunction = Callable[[Array, Array], Array]
 _LARGEST_EXPONENT = 700.0  # exp of more is infinite in double precision
 
 
-class Kernel(BaseEstimator, abc.ABC):
+class Kernel(KnownArguments, BaseEstimator, abc.ABC):
     """A kernel that every isometry leaves alone: K(gx, gy) = K(x, y).
 
     Parameters are scikit-learn parameters, so that a grid search reaches them as ``kernel__eta`` and the like. A kernel

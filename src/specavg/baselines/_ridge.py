@@ -11,6 +11,7 @@ from sklearn.kernel_ridge import KernelRidge as DualSolver
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg._config import require_memory
+from specavg._known_arguments import KnownArguments
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel, check_numbers
 from specavg.data._given_data import given_table, given_targets
 from specavg.data._questioned_columns import question_units
@@ -27,7 +28,7 @@ def training_data(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Array, Arra
     return found
 
 
-class SpaceRegressor(RegressorMixin, BaseEstimator):
+class SpaceRegressor(KnownArguments, RegressorMixin, BaseEstimator):
     """What all baselines share: predictions at points of a space, of one or several outputs."""
 
     space_: Space

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,8 +91,24 @@ def _check_table(X: Any) -> None:
         how = "pandas.DataFrame(X) makes one of columns, np.column_stack(list(X.values())) of arrays"
     elif kind == "LazyFrame":
         how = "X.collect() computes one"
+    elif isinstance(X, list | tuple) and len(X) and _holds_tables(X):
+        kind, how = (
+            f"{kind} of tables",
+            (
+                "np.concatenate joins them. Chunks for fit are tuples (X, y), (X, y, sample_weight) or (X, y, "
+                "sample_weight, gradient) in an iterator or a list; without targets (X,) or (X, sample_weight)"
+            ),
+        )
     if how:
         raise TypeError(f"X is a {kind}, and points are rows of a table: {how}")
+
+
+def _holds_tables(given: Sequence[Any]) -> bool:
+    """Whether entries are tables of different lengths, or tuples with a table: no points of one shape."""
+    if isinstance(given[0], tuple):
+        return any(len(getattr(part, "shape", ())) > 1 for part in given[0])
+    shapes = {tuple(getattr(entry, "shape", ())) for entry in given}
+    return len(shapes) > 1 and all(len(shape) > 1 for shape in shapes)
 
 
 _KEPT_ROWS = "Leave out their rows: keep = ~(np.ma.getmaskarray(X).any(axis=1) | np.ma.getmaskarray(y))"

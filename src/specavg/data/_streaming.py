@@ -218,14 +218,18 @@ def stream_of(
                 "must be None, and so must sample_weight and gradient"
             )
         return ChunkStream(X, targets=targets)
-    if targets and y is None and isinstance(X, list) and X and all(_is_chunk(part) for part in X):
+    if y is None and isinstance(X, list) and X and all(_is_chunk(part, targets) for part in X):
         return ChunkStream(X, targets=targets)
     return None
 
 
-def _is_chunk(part: Any) -> bool:
-    """Whether this is a chunk (X, y) in a list of them, and no row of numbers."""
-    return isinstance(part, tuple) and len(part) in (2, 3, 4) and all(hasattr(table, "__len__") for table in part[:2])
+def _is_chunk(part: Any, targets: bool) -> bool:
+    """Whether this is a chunk (X, y) in a list of them, or (X, sample_weight), and no row of numbers or point."""
+    if not isinstance(part, tuple) or not part:
+        return False
+    if not targets:
+        return len(np.shape(part[0])) > 1 if hasattr(part[0], "shape") else hasattr(part[0], "as_matrix")
+    return len(part) in (2, 3, 4) and all(hasattr(table, "__len__") for table in part[:2])
 
 
 def _require_parquet(path: str, y: Any, targets: bool) -> None:
@@ -262,7 +266,13 @@ class ChunkStream(Stream):
     @staticmethod
     def _parts(chunk: Any, targets: bool) -> tuple[Any, ...]:
         if not targets:
-            return chunk if isinstance(chunk, tuple) else (chunk,)
+            X, *more = chunk if isinstance(chunk, tuple) else (chunk,)
+            if len(more) > 2 or (len(more) == 2 and more[0] is not None):
+                raise ValueError(
+                    "without targets chunks must be X, (X, sample_weight) or (X, None, sample_weight); got a tuple of "
+                    f"{1 + len(more)}" + " with y" * (len(more) == 2)
+                )
+            return X, *more[-1:]
         if not isinstance(chunk, tuple) or len(chunk) not in (2, 3, 4):
             raise ValueError(
                 "chunks must be tuples (X, y), (X, y, sample_weight) or (X, y, sample_weight, gradient); got "

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from specavg._arrays import Array
+from specavg._known_arguments import KnownArguments
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import check_weights_mask, equal_rows, given_table, given_targets
 from specavg.data._kinds_of_columns import check_columns
@@ -37,7 +38,7 @@ from specavg.spaces import Space, default_space
 _FIRST_ROWS = 1024  # rows of a prediction in which equal points are looked for first: 0.1 ms of several
 
 
-class InvariantEstimator(Savable, BaseEstimator):
+class InvariantEstimator(KnownArguments, Savable, BaseEstimator):
     """Shared by all estimators that work on an invariant basis."""
 
     _has_targets: ClassVar[bool] = True

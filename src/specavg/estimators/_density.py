@@ -19,24 +19,20 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._questioned_columns import users_line
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import relative_weights
-from specavg.estimators._exponential_family import (
-    Chosen,
-    ExponentialFit,
-    chosen_fit,
-    exponential_fit,
-    exponential_fit_from_moments,
-)
-from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._exponential_family import ExponentialFit, exponential_fit, exponential_fit_from_moments
+from specavg.estimators._fitted_kernels import fitted_mixture
+from specavg.estimators._kernel_mixture import KernelMixture
 from specavg.estimators._left_out import LeftOut
 from specavg.estimators._number_of_functions import affordable_basis
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._orbit_space import orbit_space
+from specavg.estimators._penalty_of_density import Chosen, chosen_fit
 from specavg.estimators._rejection_sample import rejection_sample
+from specavg.estimators._repeated_points import observations
 from specavg.estimators._series_of_least_risk import series_of_least_risk
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
-from specavg.regression._feature_path import orbits
 from specavg.regression._moments import Moments
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import order_in_own_units
@@ -44,7 +40,6 @@ from specavg.spaces._von_mises import VonMises
 
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: 96 for up to 96 points, 192 for more
 _LOOKED_AT = 10_000  # rows, to see whether there are more than FEWEST_FUNCTIONS different ones
-_FEW_ORBITS, _REPEATED = 10, 10  # at most so many orbits, of so many rows each, tell no width: rounded data have more
 _OF_ONE_FORM = "coef_ shrinkage_ smoothness_ l2_risk_ quadrature_ normalisation_error_ kernels_ loo_log_likelihood_"
 
 
@@ -102,7 +97,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         How log Z was computed (only if `form_` is "exponential"; kernels have integral one by themselves).
     normalisation_error_ : float
         Of log Z: the difference from a second rule, or the standard error of random nodes (as `quadrature_`). Beyond
-        0.01 finer rules are taken as far as there are.
+        0.01 finer rules are taken as far as there are, and of rotations cells that are halved around peaks.
     n_features_in_ : int
 
     Notes
@@ -117,10 +112,13 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     to a few hundredths of a nat on average, and to 0.3 with very unequal weights; for streams it is right to first
     order. Rows that have more than a sixteenth of all weight, and rows that are nearly alone, such as those far from a
     sharp peak, are left out by fits without them (of more than sixteen, sixteen at random). Rows on one orbit are left
-    out together, so that repeated rows and rounded angles do not predict one another; rows of streams are left out
-    one by one. Up to sixteen rows have to be likelier than under the uniform density by more than one close pair among
-    them carries; the density is nearly uniform otherwise. Where all rows lie on one orbit, nothing tells how wide a
-    density is: it is nearly uniform, and a warning says so, as for many rows on two to ten orbits.
+    out together, so that repeated rows and rounded angles do not predict one another; rows of streams are left out one
+    by one. So are those of an atom, a point with at least ten times as many rows as any other: it has no density. A
+    warning says how many rows it has, and the density is as sharp there as its form can be; kernels, of 0.08° on a
+    sphere or circle, have the mass of these rows around it. Up to sixteen rows have to be likelier than under the
+    uniform density by more than one close pair among them carries; the density is nearly uniform otherwise. Where all
+    rows lie on one orbit, nothing tells how wide a density is: it is nearly uniform, and a warning says so, as for many
+    rows on two to ten orbits.
 
     Data rounded to a coarse step give a density that is too broad: 2,000 angles of width 40° that were rounded to 1° or
     2° give a mean |f − p| of 0.05, to 5° of 0.10, to 10° of 0.17 (0.04 without rounding); a plain series has 0.12 to
@@ -189,14 +187,14 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
-            Data that do not fit in memory come as an iterator of arrays, the path of a Parquet file (then
-            `sample_weight` names a column), or a Dask array or dataframe; `l2_risk_` of a positive density is then not
-            known.
+            Data that do not fit in memory come as an iterator of chunks X or (X, sample_weight), a list of such tuples,
+            the path of a Parquet file (then `sample_weight` names a column), or a Dask array or dataframe; `l2_risk_`
+            of a positive density is then not known.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             How much each row counts beside the others: only ratios matter. Rows of one orbit are one observation with
-            the sum of their weights, so that a weight of two is the same as a repeated row, and observations count as
-            (Σw)²/Σw² equal ones. Of a stream every row is an observation.
+            the sum of their weights (but for atoms), so that a weight of two is the same as a repeated row, and
+            observations count as (Σw)²/Σw² equal ones. Of a stream every row is an observation.
 
         Returns
         -------
@@ -215,27 +213,11 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         points = self.basis_.evaluation_points(points)
         features = self.basis_.evaluate(points)[:, 1:]
         self._require_functions()
-        # Rows of one orbit are left out together: left alone, each would be predicted by its twins.
-        rows, (first, label) = len(points), orbits(features)
+        first, label = observations(features, widths=self.positive)
         points, features, weights = points[first], features[first], np.bincount(label, weights).astype(np.float64)
         weights *= float(weights.sum()) / float(weights @ weights)
         n = float(weights.sum())
         if self.positive:
-            if len(points) == 1:
-                warnings.warn(
-                    "the density is nearly uniform: all points lie on one orbit, which does not tell how wide a "
-                    "density around it is. Give points of several orbits.",
-                    UserWarning,
-                    stacklevel=users_line(),
-                )
-            elif rows >= _REPEATED * len(points) and len(points) <= _FEW_ORBITS:
-                warnings.warn(
-                    f"{rows:,} rows lie on {len(points)} orbits; orbits are left out together, so that the width of "
-                    "the density cannot be told, and it may be far too broad. Give points of more orbits, such as the "
-                    "single measurements where these are means or ideal points.",
-                    UserWarning,
-                    stacklevel=2,
-                )
             kernels = told = None
             if given is None:
                 kernels, told = fitted_mixture(self.basis_.space, self.basis_.group, points, weights)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,8 @@ from scipy import linalg
 from scipy.special import wrightomega
 
 from specavg._arrays import Array
-from specavg._config import settings
 from specavg._random import OWN_SEED
-from specavg.estimators._kernel_mixture import standard_error_of_pairs
-from specavg.estimators._orbit_space import orbit_nodes, orbit_space
-from specavg.estimators._quadrature import quadratures
-from specavg.functions._few_rows import FEW_ROWS
-from specavg.invariants import InvariantBasis
+from specavg.estimators._fitted_kernels import standard_error_of_pairs
 
 # Rows whose leverage is computed; of more rows so many are taken at random, whose mean is right to a percent.
 _LEFT_OUT = 10_000
@@ -42,15 +36,8 @@ _AT_MOST = 1.0  # nats that such a row is taken to lose while no fit tells: less
 # best penalties of 20 to 300 rows in a cap of 4° have 0.02 to 0.3.
 _MOST_PARAMETERS = 0.5
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
-# Error of log Z beyond which the density that is chosen is fitted again with finer nodes, as far as there are: the
-# texture index is questioned where an integral is off by as much.
-_SETTLED = 0.01
 # Share of the mass below which a node is left out of the Hessian: sharp densities have few other nodes.
 _NEGLIGIBLE = 1e-12
-# Nodes that are evaluated by plain NumPy, in pieces of few rows. Those of default fits of 300 points on T², T³, S² and
-# SO(3), 780 to 7,875 of them with 170 to 190 functions, took 1 to 240 ms by loops, which compile for 3 s, and 2 to 160
-# ms in pieces; 27,072 nodes on S³ took 0.3 s and 0.5 s.
-_PLAIN_NODES = 10_000
 
 
 @dataclass(frozen=True)
@@ -81,10 +68,10 @@ class ExponentialFit:
         Mean leave-one-out log density.
     left_out : ndarray of shape (n,)
         The leave-one-out log density at each row; without rows, of a stream.
-    l2_risk : float
-        ∫f² − (2/n) Σ f₋ᵢ(x_i): the estimate of ∫(f − p)² but for the constant ∫p².
-    met : float
-        (1/n) Σ f₋ᵢ(x_i) over ∫f²: 1 where the data are drawn from f, and more where they are sharper than f.
+    square : float
+        ∫f².
+    expected : float
+        (1/n) Σ f₋ᵢ(x_i).
     told : bool
         Whether few rows, up to sixteen, are likelier than under the uniform density by more than one pair that lies
         close by chance carries.
@@ -95,9 +82,32 @@ class ExponentialFit:
     error: float
     loo_log_likelihood: float
     left_out: Array = field(default_factory=lambda: np.empty(0))
-    l2_risk: float = float("nan")
-    met: float = float("nan")
+    square: float = float("nan")
+    expected: float = float("nan")
     told: bool = True
+
+    @property
+    def l2_risk(self) -> float:
+        """∫f² − (2/n) Σ f₋ᵢ(x_i): the estimate of ∫(f − p)² but for the constant ∫p²."""
+        return self.square - 2.0 * self.expected
+
+    @property
+    def met(self) -> float:
+        """(1/n) Σ f₋ᵢ(x_i) over ∫f²: 1 where the data are drawn from f, and more where they are sharper than f."""
+        return self.expected / self.square
+
+    def normalised(self, mass: float, square: float, error: float) -> ExponentialFit:
+        """The fit over its integral, where a better rule tells this, ∫f² and the relative error of the integral."""
+        gap = float(np.log(mass))
+        return replace(
+            self,
+            log_z=self.log_z + gap,
+            error=error,
+            loo_log_likelihood=self.loo_log_likelihood - gap,
+            left_out=self.left_out - gap,
+            square=square / mass**2,
+            expected=self.expected / mass,
+        )
 
 
 def exponential_fit(
@@ -153,7 +163,7 @@ def exponential_fit(
     few, gains = share @ share >= _LARGE_SHARE, share * left_out[some]
     told = not few or bool(gains.sum() > standard_error_of_pairs(gains))
     likelihood = float(weights @ left_out / total)
-    return ExponentialFit(c, log_z, error, likelihood, left_out, square - 2.0 * met, met / square, told)
+    return ExponentialFit(c, log_z, error, likelihood, left_out, square, met, told)
 
 
 def _leave_out(
@@ -324,123 +334,3 @@ def _covariance(values: Array, p: Array, mean: Array) -> Array:
         values, p = values[seen], p[seen]
     scaled = values * np.sqrt(p)[:, None]
     return scaled.T @ scaled - np.outer(mean, mean)  # a matrix with itself: half of the products
-
-
-Maximise = Callable[..., ExponentialFit]
-"""Nodes and others to check by, penalties of the functions and a start to the fit."""
-
-MOST_NODES = 6_000  # nodes of the first rule, at most: the values of 192 functions at them take 9 MB
-STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
-# Finer rules may have so many times more nodes before equivalent nodes are merged: 300,000 nodes take half a second.
-_ON_AN_ORBIT = 5
-# Nats that finer nodes are not expected to gain. Fibres of 3° and 5°, which need them, were within 0.1 of kernels when
-# they did; grains of a few degrees, which took 7 s to find out that no nodes are fine enough, were 2.8 below.
-_FAR = 1.0
-# Met over expected density beyond which the data are sharper than a density (`is_too_broad`): √1.2, of data that are
-# sharper in one direction. It was 0.98 to 1.08 for 28 fits that could be sharp enough, and 1.2 to 3.1 for 7 that could
-# not; of cubic orientations, 300 and 2,000 of them, 0.87 to 1.09 for 40 that could and 1.6 to 1.9 for 8 that could not.
-_SHARPER = 1.2**0.5
-# Relative error of ∫f², at most, over the root of that of log Z: peaks of 2° had 0.30 and 0.045, which is 1.4.
-_OF_SQUARES = 2.0
-
-
-@final
-@dataclass(frozen=True)
-class Chosen:
-    """The fit that was chosen.
-
-    Attributes
-    ----------
-    fit : ExponentialFit
-    alpha, smoothness : float
-        The penalty α Σ c² (1 + λ/λ₁)^smoothness / n.
-    nodes : tuple of two Nodes
-        Those that the fit was made with, and finer ones that check them.
-    ended_by_nodes : bool
-        Whether sharper densities were left out because nodes could not tell their integrals.
-    """
-
-    fit: ExponentialFit
-    alpha: float
-    smoothness: float
-    nodes: Pair
-    ended_by_nodes: bool
-
-    def is_too_broad(self, rows: int) -> bool:
-        """Whether the density is clearly larger at points left out than at points drawn from it.
-
-        Gaussian data that are of width s in d directions, under a density of width h, have (2h²/(s² + h²))^(d/2):
-        1.2^(d/2) for h = 1.25 s. Data may be sharp in one direction only. Nodes that are h apart miss some
-        exp(−2π²s²/h²) of a peak of width s, and the root of that of its square, which is narrower by √2: where log Z
-        is not known to a percent, ∫f² may be far off.
-        """
-        unknown = _OF_SQUARES * self.fit.error**0.5 if self.fit.error > _SETTLED else 0.0
-        return self.fit.met > (_SHARPER + 2 / rows**0.5) * (1 + unknown)
-
-
-def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float = -np.inf) -> Chosen | None:
-    """The fit of greatest leave-one-out likelihood; None where nodes cannot tell the integral of the smoothest density.
-
-    Densities become sharper from one penalty to the next. Where nodes cannot tell the integral any more, finer ones
-    take their place.
-
-    Parameters
-    ----------
-    maximise : callable
-    basis : InvariantBasis
-    n : float
-        How many observations.
-    rival : float
-        The leave-one-out likelihood of another density, which is taken where this one has less: how much less, nobody
-        asks. No finer nodes are made for densities that are far below it, or far below the best so far.
-    """
-    finer = _nodes(basis)
-    nodes, best, ended_by_nodes = (next(finer), next(finer)), None, False
-    roughness = 1 + basis.eigenvalues[1:] / basis.eigenvalues[1]
-    for smoothness in (basis.dimension / 2 + 1, basis.dimension / 2 + 2):
-        start, since_best, here = np.zeros(len(roughness)), 0, -np.inf
-        for alpha in 10.0 ** np.arange(3.0, -6.1, -0.5):  # each fit starts where the last one ended
-            penalty = alpha * roughness**smoothness / n
-            floor = max(rival, -np.inf if best is None else best.fit.loo_log_likelihood)
-            fit = maximise(nodes, penalty, start, floor=floor)
-            while fit.error > TRUSTED and fit.loo_log_likelihood > floor - _FAR and (above := next(finer, None)):
-                nodes = (nodes[1], above)
-                fit = maximise(nodes, penalty, fit.coefficients, floor=floor)
-            if fit.error > TRUSTED:
-                ended_by_nodes = True
-                break  # narrower than the nodes can see, and smaller penalties are narrower still
-            start, likelihood = fit.coefficients, fit.loo_log_likelihood
-            if best is None or (fit.told and likelihood > best.fit.loo_log_likelihood):
-                best = Chosen(fit, float(alpha), smoothness, nodes, False)
-            since_best = 0 if likelihood > here else since_best + 1
-            here = max(here, likelihood)
-            if since_best == 2:
-                break
-    if best is None or best.fit.loo_log_likelihood < rival:
-        return best
-    penalty = best.alpha * roughness**best.smoothness / n
-    fit, nodes = maximise(best.nodes, penalty, best.fit.coefficients, tolerance=1e-16), best.nodes
-    while fit.error > _SETTLED and (above := next(finer, None)):
-        nodes = (nodes[1], above)
-        fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
-    return replace(best, fit=fit, nodes=nodes, ended_by_nodes=ended_by_nodes)
-
-
-def _nodes(basis: InvariantBasis) -> Iterator[Nodes]:
-    """Finer and finer nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
-    most = int(min(MOST_NODES, settings().memory_limit / (32.0 * basis.dim)))
-    made = orbit_space(basis.space, basis.group).rule
-    for k, rule in enumerate(quadratures(basis, most, stretch=STRETCH, made=made)):
-        if k > 1 and len(rule.points) > _ON_AN_ORBIT * STRETCH * most:
-            return
-        points, weights = orbit_nodes(basis, rule.points, rule.weights)
-        if k > 1 and len(points) > STRETCH * most:
-            return
-        yield Nodes(_evaluated(basis, points), weights, rule.random, rule.description)
-
-
-def _evaluated(basis: InvariantBasis, points: Array) -> Array:
-    """The values of all functions but the constant."""  # (n, dim - 1)
-    some = FEW_ROWS if len(points) <= _PLAIN_NODES else len(points)
-    pieces = [basis.evaluate(points[start : start + some])[:, 1:] for start in range(0, len(points), some)]
-    return np.concatenate(pieces)

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from specavg._arrays import Array
-from specavg.estimators._kernel_mixture import KernelMixture, Leaves, Places
+from specavg.estimators._kernel_mixture import KernelMixture
+from specavg.estimators._leaves_of_points import Leaves, Places
 from specavg.estimators._orbit_space import orbit_space
 from specavg.functions._one_direction import Direction
 from specavg.groups import Group

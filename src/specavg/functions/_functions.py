@@ -10,6 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
+from specavg._immutable import PickledAsMade
 from specavg._reporting import counted
 from specavg.functions._compensated_sums import compensated_sum, compensated_sums
 from specavg.functions._few_rows import few_rows
@@ -73,7 +74,7 @@ def sums_and_gram(dim: int, q: int, chunks: Iterable[tuple[Array, Array, Array |
     return sums, np.triu(upper) + np.triu(upper, 1).T  # syrk computes the upper triangle only
 
 
-class Functions(abc.ABC):
+class Functions(PickledAsMade, abc.ABC):
     """A family: finitely many real functions φ_1, …, φ_dim on points.
 
     Φ is the matrix of their values, with one row for each point and one column for each function. A family computes

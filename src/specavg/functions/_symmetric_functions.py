@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate
 from math import factorial, prod
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,9 @@ class SymmetrizedProducts(ExpandedInWaves, Compiled):
         self._coefficients = 0.0  # those of the polynomials; before they are made, a number that they exceed
         # A sum over distinct copies has each term ∏ count! times; the states E(S) have it once.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_polynomials": None, "_coefficients": 0.0}
 
     @cached_property
     def _program(self) -> CopyByCopy:

@@ -62,6 +62,9 @@ class TangentFields(VectorFunctions):
         self._last: tuple[Array, Array] | None = None  # the last coefficients, and `_in_harmonics` of them
         self._factors = 1.0 / np.sqrt(eigenvalues)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_last": None}
+
     @property
     def n_rows(self) -> int:
         return 2

@@ -11,12 +11,13 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._immutable import PickledAsMade
 from specavg.functions._functions import Functions
 from specavg.functions._mapped_functions import Mapped
 
 
 @dataclass(frozen=True, eq=False)
-class SidedBlock:
+class SidedBlock(PickledAsMade):
     """The combinations Lᵀ M(x) R of the functions of one type, which form the a × b matrix M(x)."""
 
     left: Array  # L, (a, r)

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
+from specavg._immutable import PickledAsMade
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import VALUES_REMEDY, Functions, chunk_ranges, sums_and_gram
 
 Indices = NDArray[np.intp]
 
 
-class VectorFunctions(abc.ABC):
+class VectorFunctions(PickledAsMade, abc.ABC):
     """A family of finitely many functions F_1, …, F_dim with p outputs: values, sums against data, combinations.
 
     Gradients are by the columns of X, for every output.

@@ -21,6 +21,10 @@ def gegenbauer_sum(t: Array, d: int, weights: Mapping[int, float]) -> Array:
 
     They follow from (k + d − 3) P_k = (2k + d − 4) t P_{k−1} − (k − 1) P_{k−2}.
     """
+    return _piece_by_piece(lambda piece: _gegenbauer(piece, d, weights), t)
+
+
+def _gegenbauer(t: Array, d: int, weights: Mapping[int, float]) -> Array:
     total = np.full_like(t, weights.get(0, 0.0))
     before, current, spare = np.ones_like(t), t.copy(), np.empty_like(t)
     for k in range(1, max(weights) + 1):
@@ -42,6 +46,10 @@ def character_sum(c: Array, weights: Mapping[int, float]) -> Array:
 
     ω is the angle between two rotations.
     """
+    return _piece_by_piece(lambda piece: _characters(piece, weights), c)
+
+
+def _characters(c: Array, weights: Mapping[int, float]) -> Array:
     total = np.full_like(c, weights.get(0, 0.0))
     character = np.ones_like(c)
     before, current = np.ones_like(c), c.copy()
@@ -51,6 +59,16 @@ def character_sum(c: Array, weights: Mapping[int, float]) -> Array:
             total += weights[l] * character
         before, current = current, 2 * c * current - before
     return total
+
+
+def _piece_by_piece(recurrence: Callable[[Array], Array], values: Array) -> Array:
+    """A function of each number, of so many at a time that the terms of its recurrence stay in the cache."""
+    given = values.ravel()
+    found = np.empty_like(given)
+    for start in range(0, len(given), _PAIRS):
+        piece = slice(start, start + _PAIRS)
+        found[piece] = recurrence(given[piece])
+    return found.reshape(values.shape)
 
 
 # `difference_cosines` or `even_difference_cosines`: maps angles a (n,), b (m,) and J to J arrays of shape (n, m).

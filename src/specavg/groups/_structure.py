@@ -15,10 +15,11 @@ from typing import ClassVar
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._immutable import PickledAsMade
 from specavg.isometries import Isometry
 
 
-class Structure(abc.ABC):
+class Structure(PickledAsMade, abc.ABC):
     """What is known about a group: abstract, one final class per family."""
 
     @property

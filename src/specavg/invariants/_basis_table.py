@@ -182,7 +182,9 @@ class BasisTable(Immutable):
         return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "von_mises"}  # a closure
+        state = super().__getstate__()
+        del state["von_mises"]  # a closure
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -12,7 +12,7 @@ stops at 1e-13.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -24,6 +24,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
 from specavg.data._gradient_moments import contradicting_multiple
+from specavg.molecules._candidate_fit import Fit, LeftOut, fit_of, prior_deviations, unit_penalty, weighted
 from specavg.molecules._distances import distances
 from specavg.molecules._equations import Equations
 from specavg.molecules._terms import LOWER
@@ -40,7 +41,6 @@ _WEIGHTS_APART = 1e6  # from the first: beyond, the squares of one kind are lost
 _ROUNDS = 3  # of choices of degree and decay, each with a better weight
 EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
-_CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
 # Functions, or equations, up to which the matrix is decomposed, and how many times as many of the other: 1200 functions
 # take 0.8 s for each candidate of 2000 equations.
 _EXACT_FUNCTIONS, _EXACT_TIMES = 1200, 40
@@ -53,34 +53,6 @@ _LEFT_OUT_WORK = 1e11  # operations for the errors of one candidate: some 5 s, a
 # Geometries whose energies are compared with those that forces predict: 1.03 ± 0.01 times in methane.
 _COMPARED_GEOMETRIES = 200
 _FEWEST_GEOMETRIES = 5  # with fewer the standard error says nothing
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """One choice, its coefficients, and its errors at geometries that were left out (root mean squares)."""
-
-    degree: int
-    decay: float
-    energy_weight: float
-    penalty: float
-    coefficients: Array
-    energy_error: float  # NaN without energies
-    force_error: float  # NaN without forces
-    rows: NDArray[np.intp]  # where the geometries that were left out stand in the data
-    weights: Array  # of these geometries
-    energies_left: Array  # the error of each
-    forces_left: Array  # the same of forces, root mean squares; NaN where they are missing
-    noise: float  # σ², the variance of an equation of weight one, if all that is not fitted is noise
-    left_squares: float  # the mean of dᵀ(I − H_bb)d over equations, d the errors at a geometry that was left out
-    freedom: float  # tr H over the number of equations
-    balance: float  # times this weight of energies residuals of both kinds would be alike; NaN with one kind alone
-    # Upper triangular, RᵀR = BᵀB + penalty: σ²(RᵀR)⁻¹ is the covariance of c / prior. None with many functions.
-    factor: Callable[[], Array] | None
-
-    @property
-    def score(self) -> float:
-        """What is minimised: the logarithm of both errors together."""
-        return sum(float(np.log(e + 1e-300)) for e in (self.energy_error, self.force_error) if not np.isnan(e))
 
 
 def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Fit:
@@ -235,8 +207,8 @@ def _decomposed(
 
     n, block, p = A.shape
     prior = prior_deviations(degrees, decay)
-    B = (_weighted(A, weight) * prior).reshape(n * block, p)
-    z = _weighted(y, weight).ravel()
+    B = (weighted(A, weight) * prior).reshape(n * block, p)
+    z = weighted(y, weight).ravel()
     told = B.any(axis=1)  # forces that are missing, and directions that a geometry on a line lacks, are rows of zeros
     square = told.sum() <= p  # then the fit can pass through all data: I − UUᵀ is zero, and rounding must not fill it
     V, d, Wt = svd(B[told], full_matrices=False, check_finite=False)
@@ -247,19 +219,19 @@ def _decomposed(
     Ub = U.reshape(n, block, -1)
     empty = ~told.reshape(n, block, 1) * np.eye(block)
     rest = empty if square else np.eye(block) - np.matmul(Ub, Ub.transpose(0, 2, 1))
-    unit = _unit_penalty(B, degrees, prior)
+    unit = unit_penalty(B, degrees, prior)
     added = unit * EXACT_PENALTIES
     kept = added / (d[:, None] ** 2 + added)  # 1 − filter, a column for each penalty
     blocks = _products(Ub, kept)
     residuals = (outside[:, None] + U @ (kept * b[:, None])).T.reshape(-1, n, block)
     for k, penalty in enumerate(EXACT_PENALTIES):
         try:
-            left = _LeftOut.of(rest + blocks[k], residuals[k], z)
+            left = LeftOut.of(rest + blocks[k], residuals[k], z)
         except np.linalg.LinAlgError:  # so small a penalty leaves nothing to tell
             continue
         c = prior * (Wt.T @ (d / (d * d + penalty * unit) * b))
         factor = partial(_triangular, d, Wt, penalty * unit) if p <= MOST_WITH_ERROR_BARS else None
-        yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, factor, unreachable, equations)
+        yield fit_of(int(degrees[-1]), decay, weight, penalty, c, left, factor, unreachable, equations)
 
 
 def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
@@ -285,18 +257,18 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
         prior = prior_deviations(degrees[:p], decay)
         S = np.concatenate([weight * factors[0], *factors[1:]])
         V, d, Wt = svd(S[:, :p] * prior, full_matrices=False, check_finite=False)
-        b, unit = V.T @ S[:, -1], _unit_penalty(S[:, :p] * prior, degrees[:p], prior)
-        B = (_weighted(A[:, :, :p], weight) * prior).reshape(-1, p)
-        P, z = B @ Wt.T, _weighted(y, weight)  # P is U d, of the geometries that are left out
+        b, unit = V.T @ S[:, -1], unit_penalty(S[:, :p] * prior, degrees[:p], prior)
+        B = (weighted(A[:, :, :p], weight) * prior).reshape(-1, p)
+        P, z = B @ Wt.T, weighted(y, weight)  # P is U d, of the geometries that are left out
         inverse = 1.0 / (d[:, None] ** 2 + unit * EXACT_PENALTIES)
         taken = inverse * (d * b)[:, None]
         H = _products(P.reshape(*z.shape, -1), inverse)
         fitted = (P @ taken).T.reshape(-1, *z.shape)
         for k, penalty in enumerate(EXACT_PENALTIES):
-            left = _LeftOut.of(np.eye(z.shape[1]) - H[k], z - fitted[k], z)
+            left = LeftOut.of(np.eye(z.shape[1]) - H[k], z - fitted[k], z)
             c = prior * (Wt.T @ taken[:, k])
             factor = partial(_triangular, d, Wt, penalty * unit)
-            yield _fit(degree, decay, weight, penalty, c, left, factor, unreachable, some)
+            yield fit_of(degree, decay, weight, penalty, c, left, factor, unreachable, some)
 
     fewer = _degrees_of_energies(degrees, tried, equations)
     return _with_other_weights(fits, list(product(tried, DECAYS)), list(product(fewer, DECAYS)), _weights(equations))
@@ -346,7 +318,7 @@ def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit
         if weight != summed:
             _add_energies(gram, moments, weight**2 - summed**2, equations)
             summed = weight
-        A, z = _weighted(every, weight), _weighted(y, weight)
+        A, z = weighted(every, weight), weighted(y, weight)
         unit = float(np.diagonal(gram)[first].sum()) if first.any() else 1.0
         prior, best = prior_deviations(degrees, decay), np.inf
         for penalty in GRAM_PENALTIES:
@@ -359,7 +331,7 @@ def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit
             c = prior * cho_solve((L, True), prior * moments, check_finite=False)
             left = _left_out(L, A, z, c, prior)
             factor = partial(np.transpose, L) if p <= MOST_WITH_ERROR_BARS else None
-            fit = _fit(degree, decay, weight, penalty, c, left, factor, unreachable, some)
+            fit = fit_of(degree, decay, weight, penalty, c, left, factor, unreachable, some)
             yield fit
             if fit.score > best + 0.1:  # past the valley
                 break
@@ -370,22 +342,7 @@ def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit
     return _with_other_weights(fits, choices, [], [first_weight])
 
 
-@dataclass(frozen=True, eq=False)
-class _LeftOut:
-    """The equations of geometries that are left out, one geometry at a time."""
-
-    rest: Array  # (n, block, block): I − H_bb
-    residuals: Array  # (n, block): of the fit to all geometries
-    targets: Array  # (n, block)
-    errors: Array  # (n, block): (I − H_bb)⁻¹ r_b
-
-    @classmethod
-    def of(cls, rest: Array, residuals: Array, targets: Array) -> _LeftOut:
-        errors = np.asarray(np.linalg.solve(rest, residuals[..., None])[..., 0], dtype=np.float64)
-        return cls(rest, residuals, targets.reshape(residuals.shape), errors)
-
-
-def _left_out(L: Array, A: Array, z: Array, c: Array, prior: Array) -> _LeftOut:
+def _left_out(L: Array, A: Array, z: Array, c: Array, prior: Array) -> LeftOut:
     """The same, H from the factor of the penalised Gram matrix."""
     from scipy.linalg import solve_triangular
 
@@ -394,7 +351,7 @@ def _left_out(L: Array, A: Array, z: Array, c: Array, prior: Array) -> _LeftOut:
         B = (A[rows] * prior).reshape(-1, A.shape[2])
         V = solve_triangular(L, B.T, lower=True, check_finite=False).T.reshape(len(rows), -1, A.shape[2])
         rest[rows] = np.eye(A.shape[1]) - np.matmul(V, V.transpose(0, 2, 1))
-    return _LeftOut.of(rest, z - A @ c, z)
+    return LeftOut.of(rest, z - A @ c, z)
 
 
 def _triangular(d: Array, Wt: Array, penalty: float) -> Array:
@@ -412,7 +369,7 @@ def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
     gram, moments = np.zeros((p, p)), np.zeros(p)
     for rows in equations.chunks():
         A, y, _ = equations.of(rows)
-        B, z = _weighted(A, weight).reshape(-1, p), _weighted(y, weight).ravel()
+        B, z = weighted(A, weight).reshape(-1, p), weighted(y, weight).ravel()
         gram += B.T @ B
         moments += B.T @ z
     return gram, moments
@@ -425,65 +382,6 @@ def _add_energies(gram: Array, moments: Array, factor: float, equations: Equatio
         A, y, _ = alone.of(rows)
         gram += factor * (A[:, 0].T @ A[:, 0])
         moments += factor * (A[:, 0].T @ y[:, 0])
-
-
-def _fit(
-    degree: int,
-    decay: float,
-    weight: float,
-    penalty: float,
-    c: Array,
-    left_out: _LeftOut,
-    factor: Callable[[], Array] | None,
-    unreachable: float,
-    eqs: Equations,
-) -> Fit:
-    left, total = left_out.errors, eqs.weights.sum()
-    energy = float(np.sqrt((left[:, 0] ** 2).sum() / total)) / weight if weight else np.nan
-    root, has, forces, pulls = np.sqrt(eqs.weights), eqs.has_forces, np.nan, np.full(len(left), np.nan)
-    if eqs.forces is not None:
-        components = 3 * eqs.R.shape[1]
-        squares = (left[:, 1:] ** 2).sum(axis=1)
-        forces = float(np.sqrt((squares.sum() + unreachable) / (components * eqs.weights[has].sum())))
-        pulls[has] = np.sqrt(squares[has] / components) / root[has]
-    each = left[:, 0] / (weight * root) if weight else np.full(len(left), np.nan)
-    taken = 1.0 - np.diagonal(left_out.rest, axis1=1, axis2=2)
-    told = taken != 0  # equations of forces that are missing say nothing
-    count = max(np.count_nonzero(told), 1)
-    variances = [
-        np.sum(left_out.residuals[:, part] ** 2) / max(np.sum((1.0 - taken[:, part])[told[:, part]]), 1e-300)
-        for part in (slice(0, 1), slice(1, None))
-    ]
-    balance = float(np.sqrt(variances[1] / variances[0])) if min(variances) > 0 else np.nan
-    return Fit(
-        degree=degree,
-        decay=decay,
-        energy_weight=weight,
-        penalty=float(penalty),
-        coefficients=c,
-        energy_error=energy,
-        force_error=forces,
-        rows=eqs.rows,
-        weights=eqs.weights,
-        energies_left=each,
-        forces_left=pulls,
-        noise=float(np.sum(left_out.targets * left_out.residuals)) / count,
-        left_squares=float(np.sum(left * left_out.residuals)) / count,
-        freedom=float(taken.sum()) / count,
-        balance=balance,
-        factor=factor,
-    )
-
-
-def prior_deviations(degrees: NDArray[np.int64], decay: float) -> Array:
-    """Prior standard deviations of the coefficients, up to a factor."""
-    return np.where(degrees == 0, _CONSTANT, decay ** degrees.astype(float))
-
-
-def _weighted(A: Array, weight: float) -> Array:
-    out = np.array(A)
-    out[:, 0] *= weight
-    return out
 
 
 def _unit_weight(equations: Equations) -> float:
@@ -499,8 +397,3 @@ def _weights(equations: Equations) -> list[float]:
         return [0.0]  # their equations say nothing
     unit = _unit_weight(equations)
     return [1.0] if equations.forces is None else [unit * w for w in ENERGY_WEIGHTS]
-
-
-def _unit_penalty(B: Array, degrees: NDArray[np.int64], prior: Array) -> float:
-    first = degrees == 1
-    return float(((B[:, first] / prior[first]) ** 2).sum()) if first.any() else 1.0

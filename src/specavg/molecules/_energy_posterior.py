@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.molecules._choice_of_model import Fit
+from specavg.molecules._candidate_fit import Fit
 from specavg.regression._calibration import Calibration, shrunk_surprise
 
 

@@ -14,14 +14,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
+from specavg._known_arguments import KnownArguments
 from specavg.molecules import _questions as ask
-from specavg.molecules._choice_of_model import (
-    MOST_WITH_ERROR_BARS,
-    best_fit,
-    contradiction,
-    prior_deviations,
-    require_room,
-)
+from specavg.molecules._candidate_fit import prior_deviations
+from specavg.molecules._choice_of_model import MOST_WITH_ERROR_BARS, best_fit, contradiction, require_room
 from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
@@ -55,7 +51,7 @@ _PAIRS = {2: 4}  # degrees of the fit that says whether like atoms change places
 _OUTSIDE, _CLOSER = 1.0, 0.5
 
 
-class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
+class InvariantPotential(KnownArguments, RegressorMixin, BaseEstimator, Savable):
     """A molecule's energy as a polynomial of its distances, exactly invariant to motions and to permutations of atoms.
 
     Functions of distances are the same for mirror images, as energies are; a property that tells the hands of a chiral

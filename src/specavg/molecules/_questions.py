@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.data._questioned_fit import FAR_BETTER, POOR, question_fit
-from specavg.molecules._choice_of_model import Fit
+from specavg.molecules._candidate_fit import Fit
 from specavg.molecules._distances import pairs_of
 from specavg.molecules._elements import RADII, elements_of
 

@@ -4,17 +4,45 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import prod
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array, with_fractions
+from specavg._config import require_memory
+from specavg._messages import shown
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
 _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengths: rounding changes it by 1e-16
-SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
+_SHORTEST, _LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
+
+
+def checked_periods(d: Any, period: float | ArrayLike) -> Array:
+    """The sides of a box, one for each of its dimensions."""  # (d,)
+    if isinstance(d, list | tuple | np.ndarray):
+        raise ValueError(
+            f"Torus takes the number of coordinates first, and got {shown(d)}. If these are periods, write "
+            f"Torus({np.size(d)}, period={shown(d)})"
+        )
+    if d is None and isinstance(period, list | tuple | np.ndarray) and np.ndim(period) == 1:
+        d = len(period)
+    if d is None or d < 1 or int(d) != d:
+        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
+    try:
+        periods = np.array(period, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"period must be one number or {d} numbers, 360 for degrees and 2π for radians; got {shown(period)}"
+        ) from None
+    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
+        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
+    if not (np.isfinite(periods).all() and (periods > 0).all()):
+        raise ValueError(f"periods must be positive and finite; got {period!r}")
+    if periods.min() <= _SHORTEST or periods.max() >= _LONGEST:
+        raise _out_of_range(periods, "periods")
+    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
@@ -25,8 +53,8 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     if d is not None and d != len(B):
         raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
     longest = np.abs(B).max(axis=1)
-    if longest.all() and (longest.min() <= SHORTEST or longest.max() >= LONGEST):
-        raise out_of_range(longest, "lattice vectors")
+    if longest.all() and (longest.min() <= _SHORTEST or longest.max() >= _LONGEST):
+        raise _out_of_range(longest, "lattice vectors")
     unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
     share = abs(np.linalg.det(unit))
     if share < _INDEPENDENT:
@@ -38,10 +66,10 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     return B
 
 
-def out_of_range(lengths: Array, what: str) -> ValueError:
+def _out_of_range(lengths: Array, what: str) -> ValueError:
     """The refusal of lengths whose squares, which eigenvalues are made from, may be no numbers."""
     return ValueError(
-        f"{what} must be between {SHORTEST:.0e} and {LONGEST:.0e}, since eigenvalues go with their squares; got "
+        f"{what} must be between {_SHORTEST:.0e} and {_LONGEST:.0e}, since eigenvalues go with their squares; got "
         f"lengths from {lengths.min():.3g} to {lengths.max():.3g}. Use another unit of length"
     )
 
@@ -118,8 +146,15 @@ class Cell:
         lengths = np.sqrt(np.diag(M))
         return float((np.abs(moved - M) / np.outer(lengths, lengths)).max())
 
-    def grid(self, highest: NDArray[np.intp]) -> Array:
-        """Equally spaced points that integrate products of two waves up to these frequencies exactly."""  # (n, d)
+    def grid(self, highest: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Equally spaced points and weights that integrate products of two waves up to these frequencies exactly."""
         counts = 2 * highest + 1
+        total = float(np.prod(counts, dtype=float))
+        require_memory(8.0 * 3 * total * len(counts), f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
         axes = [(np.arange(n) / n + self.corner) * p for n, p in zip(counts, self.periods, strict=True)]
-        return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        return points, np.full(len(points), 1.0 / len(points))
+
+    def cartesian(self, gradients: Array) -> Array:
+        """Gradients by the coordinates of points as gradients by lengths."""  # (..., d)
+        return gradients if self.lattice is None else gradients @ np.linalg.inv(self.lattice).T

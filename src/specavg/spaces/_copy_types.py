@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from math import comb, inf
 from typing import Any, TypeAlias, final
 
+from specavg._immutable import PickledAsMade
 from specavg.spaces._eigenspace import Eigenspace
 
 CopyType: TypeAlias = tuple[tuple[Eigenspace, int], ...]
@@ -95,7 +96,7 @@ def sums_of_copies(
 
 
 @final
-class CopyTypes:
+class CopyTypes(PickledAsMade):
     """The types of one eigenspace of a power, listed when they are asked for.
 
     Parameters

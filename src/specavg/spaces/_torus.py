@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
-from specavg._messages import shown, whole_number
+from specavg._messages import whole_number
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._frequency_types import FrequencyType, types_of_norm
@@ -22,7 +22,7 @@ from specavg.functions._zonal_sums import difference_cosines, shell_sum
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
+from specavg.spaces._cell import Cell, checked_lattice, checked_periods
 from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._first_waves import FirstWaves, first_waves, lattice_series
 from specavg.spaces._frequency_action import (
@@ -96,7 +96,7 @@ class Torus(Space):
                 "the periods"
             )
         self._lattice = None if lattice is None else checked_lattice(lattice, d)
-        self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
+        self._periods = checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
         self._periods.setflags(write=False)
         self._d = len(self._periods)
         self._key = (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
@@ -295,12 +295,7 @@ class Torus(Space):
         return int(np.abs(self.frequencies(eigenspace)).max())
 
     def frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
-        """One of each pair ±k of an eigenspace, first non-zero entry positive.
-
-        Returns
-        -------
-        ndarray of shape (⌈m/2⌉, d)
-        """
+        """One of each pair ±k of an eigenspace, first non-zero entry positive."""  # (⌈m/2⌉, d)
         require_memory(
             4.0 * 8 * eigenspace.dim * self.dim,
             f"listing {eigenspace.dim} frequencies in {self.dim} dimensions",
@@ -378,9 +373,7 @@ class Torus(Space):
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 
     def squared_lengths(self, X: Array, gradients: Array) -> Array:
-        lattice = self.lattice
-        cartesian = gradients if lattice is None else gradients @ np.linalg.inv(lattice).T
-        return np.sum(cartesian**2, axis=2)
+        return np.sum(self.cell.cartesian(gradients) ** 2, axis=2)
 
     def _differential(self, g: Isometry) -> Array:
         # Points that are moved wrap, and vectors do not.
@@ -398,24 +391,17 @@ class Torus(Space):
 
     def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         reach = np.sqrt(max_eigenvalue * np.diag(self.cell.short_metric)) / (2 * np.pi)
-        X, weights = self._grid(np.floor(reach * (1 + 1e-9)).astype(int))
+        X, weights = self.cell.grid(np.floor(reach * (1 + 1e-9)).astype(int))
         short = self.cell.short_basis
         return (X if short is None else short.points(X)), weights
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
         if isinstance(order, CoordinateOrder) and self.parts > 1:
-            return self._grid(np.full(self.dim, order.highest_frequency(top)))
+            return self.cell.grid(np.full(self.dim, order.highest_frequency(top)))
         if isinstance(order, ByType) and order.balanced and self._directions:
             X, weights = self.in_units_of(order).quadrature(top)
             return X * self._periods, weights
         return super().ordered_quadrature(order, top)
-
-    def _grid(self, highest: NDArray[np.intp]) -> tuple[Array, Array]:
-        """The product of equally spaced nodes, exact for products of two waves up to these frequencies."""
-        total = float(np.prod(2.0 * highest + 1))
-        require_memory(8.0 * 3 * total * self.dim, f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
-        grid = self.cell.grid(highest)
-        return grid, np.full(len(grid), 1.0 / len(grid))
 
     @property
     def takes_rows_below(self) -> float:
@@ -435,32 +421,6 @@ class Torus(Space):
             "that size are so many periods apart: the place within the period is lost. Take values modulo the period "
             "where they are computed, with all their digits."
         )
-
-
-def _checked_periods(d: Any, period: float | ArrayLike) -> Array:
-    """The sides of a box, one for each of its dimensions."""  # (d,)
-    if isinstance(d, list | tuple | np.ndarray):
-        raise ValueError(
-            f"Torus takes the number of coordinates first, and got {shown(d)}. If these are periods, write "
-            f"Torus({np.size(d)}, period={shown(d)})"
-        )
-    if d is None and isinstance(period, list | tuple | np.ndarray) and np.ndim(period) == 1:
-        d = len(period)
-    if d is None or d < 1 or int(d) != d:
-        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    try:
-        periods = np.array(period, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"period must be one number or {d} numbers, 360 for degrees and 2π for radians; got {shown(period)}"
-        ) from None
-    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
-        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise ValueError(f"periods must be positive and finite; got {period!r}")
-    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
-        raise out_of_range(periods, "periods")
-    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def Circle() -> Torus:

@@ -8,7 +8,7 @@ that has a twin for vector functions has it in the same file. By where they work
 - spheres: `_s2_point_groups`, `_s2_frames`, `_harmonic_polynomials`, `_blocks_of_directions`
 - rotations and Stiefel manifolds: `_left_times_right`, `_functions_of_a_direction`
 - products and copies: `_factor_by_factor`, `_permuted_copies`, `_copies_together`, `_copies_exchanged`,
-  `_types_of_copies`, `_harmonics_turned_together`
+  `_moves_together`, `_types_of_copies`, `_harmonics_turned_together`
 - vector functions alone: `_outputs_apart`, `_one_output_for_all`
 - shared: `_orbits`, `_stored_arrays`, `_symmetric_powers`
 """

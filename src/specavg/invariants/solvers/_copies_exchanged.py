@@ -27,10 +27,11 @@ from specavg.groups import Group, Representation
 from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, rounding
 from specavg.invariants.solvers._copies_together import TypeByType, outputs_of_types
 from specavg.invariants.solvers._left_times_right import fixed_by_moves
+from specavg.invariants.solvers._moves_together import copies_move_together
 from specavg.invariants.solvers._orbits import orbits
 from specavg.invariants.solvers._solver import QUICK, OutputSolver, Solution, eigenspace_below, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
-from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together, types_of_copies
+from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, types_of_copies
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Power, Space
 

@@ -12,6 +12,7 @@ from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
+from specavg.invariants.solvers._moves_together import copies_move_together
 from specavg.invariants.solvers._solver import (
     QUICK,
     Data,
@@ -22,12 +23,7 @@ from specavg.invariants.solvers._solver import (
     known,
 )
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
-from specavg.invariants.solvers._types_of_copies import (
-    Slots,
-    TypesOfCopies,
-    copies_move_together,
-    types_of_copies,
-)
+from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, types_of_copies
 from specavg.spaces import Eigenspace, Power, Space
 
 # The invariants of each type, as columns of coefficients of its tensor products.
