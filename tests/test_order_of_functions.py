@@ -273,7 +273,7 @@ def test_invariants_of_one_copy_are_found_once_and_saved_once(tmp_path):
 
 
 def test_which_spaces_have_further_orders():
-    both = (FewCoordinates(4), FewCoordinates(64))
+    few, by_degree = (FewCoordinates(4), FewCoordinates(64)), (ByDegree(),)
     sphere = Sphere(3)
     several = (
         Torus(4, period=[1, 1, 2, 2]),
@@ -285,8 +285,9 @@ def test_which_spaces_have_further_orders():
     late = tuple(ByType(balanced=True, late=i) for i in range(2))  # each of up to three of them
     for space in several:
         unlike = () if not isinstance(space, Product) else balanced if space.parts > 3 else balanced + late
-        assert further_orders(space) == unlike + both
-        for order in both:
+        has_degrees = space != several[2]  # lattices have none
+        assert further_orders(space) == unlike + few + (by_degree if has_degrees else ())
+        for order in few:
             first, second = islice(space.ordered(order), 2)
             assert first.eigenvalue == 0
             assert np.exp(second.eigenvalue) == pytest.approx(1 + order.steepness)
@@ -294,6 +295,24 @@ def test_which_spaces_have_further_orders():
     for space in (*one, Product(Circle(), Circle())):
         assert further_orders(space) == ()
     assert further_orders(Product(Circle(), sphere)) == balanced + late
+
+
+def test_high_frequencies_of_single_angles_are_found_beside_a_wave_of_all_of_them():
+    space, group = Torus(6), groups.dihedral_shifts(6)
+
+    def target(X):
+        a = np.pi * X
+        near = np.exp(0.8 * np.cos(a - np.roll(a, 1, axis=1)))
+        return (near + 0.3 * np.abs(np.sin(a))).sum(axis=1) + 0.2 * np.cos(a.sum(axis=1))
+
+    X, Z = space.sample(300, random_state=0), space.sample(500, random_state=1)
+    model = sa.InvariantKernelRidge(space, group).fit(X, target(X))
+    assert model.basis_.order == ByDegree()
+    mean, deviation = model.predict(Z, return_std=True)
+    by_type = sa.InvariantKernelRidge(space, group, order="type").fit(X, target(X)).predict(Z)
+    error, other = (np.sqrt(np.mean((values - target(Z)) ** 2)) for values in (mean, by_type))
+    assert error < 0.5 * other  # 0.26
+    assert 0.85 <= np.mean(np.abs(mean - target(Z)) <= 1.645 * deviation) <= 0.98  # of 90 % intervals
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -128,7 +128,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
     where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few
-    coordinates compete with those of small eigenvalues, and `basis_.order` says which were taken.
+    coordinates and those of low degree compete with those of small eigenvalues; `basis_.order` says which were taken.
 
     *Several outputs* share the spectrum, and each combination of them in `directions_` has a penalty of its own. With a
     given `alpha`, and where only moments are known, all outputs have the same penalty.
@@ -306,8 +306,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
         `places` are canonical points, `rows` is the number of observations where a point has several.
 
-        Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
-        functions of few coordinates or particles first. Each is made when it is asked for, with no more functions than
+        Where everything is to be chosen there may be several: one in the order of eigenvalues, and those of
+        `further_orders`. Each is made when it is asked for, with no more functions than
         are wanted: a search needs fewer than the fit.
         """
         if cutoff is not None:

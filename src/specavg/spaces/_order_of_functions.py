@@ -372,14 +372,14 @@ def order_in_own_units(space: Space) -> Order:
 def further_orders(space: Space) -> tuple[Order, ...]:
     """Orders beside that of eigenvalues that are worth a try.
 
-    Few coordinates, copies or factors first, in four dimensions and more; balanced parts where they are unlike, and
-    each of up to three late.
+    In four dimensions and more: few coordinates, copies or factors first, and the total degree where functions have
+    one. Balanced parts where they are unlike, and each of up to three late.
 
     Examples
     --------
     >>> import specavg as sa
     >>> further_orders(sa.Torus(10))
-    (FewCoordinates(steepness=4), FewCoordinates(steepness=64))
+    (FewCoordinates(steepness=4), FewCoordinates(steepness=64), ByDegree())
     >>> further_orders(sa.Sphere(6))
     ()
     >>> further_orders(sa.Product(sa.Torus(1), sa.Sphere(3)))
@@ -391,4 +391,13 @@ def further_orders(space: Space) -> tuple[Order, ...]:
         balanced += tuple(ByType(balanced=True, late=i) for i in range(unlike))
     if space.parts == 1 or space.dim < _MANY_COORDINATES:
         return balanced
-    return (*balanced, *(FewCoordinates(steepness) for steepness in _STEEPNESSES))
+    by_degree = (ByDegree(),) if _has_degrees(space) else ()
+    return (*balanced, *(FewCoordinates(steepness) for steepness in _STEEPNESSES), *by_degree)
+
+
+def _has_degrees(space: Space) -> bool:
+    """Whether every function has a total degree: on lattices and rotations there is none."""
+    try:
+        return next(iter(space.ordered(ByDegree()))) is not None
+    except ValueError:
+        return False
