@@ -19,7 +19,7 @@ from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import best_named, screened, shortlist
+from specavg.regression._spectrum_choice import Shortlist, best_named, screened, shortlist
 
 # Makes a basis of at most so many functions; with None, of as many as are affordable.
 MadeBasis = Callable[[int | None], InvariantBasis]
@@ -37,11 +37,14 @@ class Searched:
         The values of all functions but the constant, where they are held.
     spectra : list of Spectrum
         The most promising; none where all of them can be compared.
+    all_digits : bool
+        Whether the best of them needs all digits (`ridge_fit`).
     """
 
     basis: InvariantBasis
     features: Array | None
     spectra: list[Spectrum]
+    all_digits: bool = False
 
 
 def searched_basis(
@@ -62,16 +65,21 @@ def searched_basis(
         The penalty; None where it is chosen.
     """
     found = _on_few_rows(bases, data, candidates_of, alpha)
-    features = found.features
-    if features is None or len(found.spectra) < 2 or data.count <= _limits.COMPARED_ROWS:
+    features, compared = found.features, _compared_rows(data.count)
+    if features is None or len(found.spectra) < 2 or data.count <= compared:
         return found
-    rows = some_rows(data.count, _limits.COMPARED_ROWS)
+    rows = some_rows(data.count, compared)
     problem = data.at(rows).searched(features[rows])
     if problem.count < 2:  # all rows are on one orbit
         return found
     with one_thread(len(rows)):
-        spectra = shortlist(problem, found.basis, found.spectra, alpha, 1).spectra
-    return Searched(found.basis, features, spectra)
+        best = shortlist(problem, found.basis, found.spectra, alpha, 1, all_digits=found.all_digits)
+    return Searched(found.basis, features, best.spectra, best.all_digits)
+
+
+def _compared_rows(n: int) -> int:
+    """On how many of n rows the short-list is compared."""
+    return min(max(_limits.COMPARED_ROWS, int(_limits.COMPARED_PART * n)), _limits.MOST_COMPARED_ROWS)
 
 
 def _on_few_rows(
@@ -90,10 +98,11 @@ def _on_few_rows(
             return Searched(basis, features, [])
         some = basis.evaluate(sample.points)[:, 1:] if features is None else features[rows]
         problem = sample.searched(some, half_digits=not data.held(basis))
-        if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
-            with one_thread(problem.count):
-                candidates = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST).spectra
-        return Searched(basis, features, candidates)
+        if problem.count == 1:  # all rows are on one orbit: nothing can be left out
+            return Searched(basis, features, candidates)
+        with one_thread(problem.count):
+            found = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+        return Searched(basis, features, found.spectra, found.all_digits)
     many = not few_rows(data.count)
     # With all rows the spectra of a basis are compared by what they are beside functions that stand out. Of many rows
     # they are not, and a basis is judged by the spectrum that will be ahead.
@@ -116,19 +125,20 @@ def _on_few_rows(
     firsts = sorted(score for each in racing for score in (each.first or {}).values())
     bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
     racing = [each for each in racing if each.best <= bound]
-    finished = [(each, *each.shortlisted(alpha, bound, all_rows=everything, alone=len(racing) == 1)) for each in racing]
-    best, spectra, _ = min(finished, key=lambda entry: entry[2])
+    finished = [(each, each.shortlisted(alpha, bound, all_rows=everything, alone=len(racing) == 1)) for each in racing]
+    best, found = min(finished, key=lambda entry: entry[1].score)
+    chosen = found.spectra, found.all_digits
     # A basis that was ended by the time it takes would end there again, however many functions are wanted.
     basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
     if basis is not best.basis or not data.held(basis):
-        return Searched(basis, data.features(basis), spectra)
+        return Searched(basis, data.features(basis), *chosen)
     if everything:
-        return Searched(basis, best.features, spectra)
+        return Searched(basis, best.features, *chosen)
     features = np.empty((data.count, basis.dim - 1))
     features[rows] = best.features
     others = np.setdiff1d(np.arange(data.count), rows)
     features[others] = _evaluated(basis, data.points[others], many=many)
-    return Searched(basis, features, spectra)
+    return Searched(basis, features, *chosen)
 
 
 def _evaluated(basis: InvariantBasis, points: Array, *, many: bool) -> Array:
@@ -164,26 +174,24 @@ class _Racing:
     first: dict[Spectrum, float] | None
     best: float
 
-    def shortlisted(
-        self, alpha: float | None, bound: float, *, all_rows: bool, alone: bool
-    ) -> tuple[list[Spectrum], float]:
+    def shortlisted(self, alpha: float | None, bound: float, *, all_rows: bool, alone: bool) -> Shortlist:
         """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score.
 
         With all rows the best is known, functions that stand out being named beside each. With some of many rows
         several go on, and a basis that is `alone` is not judged.
         """
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
-            return self.candidates, np.inf
+            return Shortlist(self.candidates, np.inf, False, self.candidates[0], False)
         start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
         if not start and self.first is not None:
             start = [next(iter(self.first))]  # which is promising by the functions that are named beside it
         with one_thread(self.problem.count):
             found = shortlist(self.problem, self.basis, self.candidates, alpha, _limits.SHORTLIST, start)
             if alone and not all_rows:
-                return found.spectra, found.score
+                return found
             judged = found.spectra if all_rows else [found.best]
             best, score = best_named(self.problem, self.basis, judged, alpha)
-            return [best] if all_rows else found.spectra, score
+            return found._replace(spectra=[best] if all_rows else found.spectra, score=score)
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

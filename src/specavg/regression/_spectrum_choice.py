@@ -37,7 +37,14 @@ _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can 
 _TO_ROUNDING = 1e-13
 
 
-def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> RidgeFit:
+def ridge_fit(
+    problem: Problem,
+    levels: Levels,
+    candidates: Sequence[Spectrum],
+    alpha: float | None,
+    *,
+    all_digits: bool = False,
+) -> RidgeFit:
     """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
     The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
@@ -53,8 +60,10 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         The roughest first.
     alpha : float or None
         Given: only the spectrum is chosen.
+    all_digits : bool, default False
+        Whether fewer rows wanted penalties that need all digits: nothing is then tried with half of them first.
     """
-    tried = _tried(problem, levels, candidates, alpha)
+    tried = _tried(problem, levels, candidates, alpha, all_digits=all_digits)
     compared: Sequence[_Tried] = tried
     if problem.count <= _limits.SEARCH_ROWS:  # with more rows, naming functions beside each would take too long
         compared = _promising(problem, tried, grids_of(candidates), _limits.SHORTLIST)
@@ -217,12 +226,15 @@ class Shortlist(NamedTuple):
     to_rounding : bool
         Whether the best predicts what is left out to rounding: no other can do better, and it is the only one.
     best : Spectrum
+    all_digits : bool
+        Whether the best has a penalty that needs all digits. With more rows it will have one too.
     """
 
     spectra: list[Spectrum]
     score: float
     to_rounding: bool
     best: Spectrum
+    all_digits: bool
 
 
 def shortlist(
@@ -232,9 +244,11 @@ def shortlist(
     alpha: float | None,
     size: int,
     start: Sequence[Spectrum] | None = None,
+    *,
+    all_digits: bool = False,
 ) -> Shortlist:
-    """The `size` most promising spectra; `start` is what `screened` left."""
-    tried = _tried(problem, levels, candidates, alpha, start)
+    """The `size` most promising spectra; `start` is what `screened` left, and `all_digits` as in `ridge_fit`."""
+    tried = _tried(problem, levels, candidates, alpha, start, all_digits=all_digits)
     promising = _promising(problem, tried, grids_of(candidates), size)
     best, k = _smallest(problem, promising[:1])
     spectra = {each.spectrum for each in promising}
@@ -243,6 +257,7 @@ def shortlist(
         float(best.joint[k]),
         bool(best.scores.error[k] <= _TO_ROUNDING**2),
         best.spectrum,
+        bool(best.alphas[k] < ROUGH_ALPHA * best.alphas[0] / _LARGEST_ALPHA),
     )
 
 
@@ -339,6 +354,8 @@ def _tried(
     candidates: Sequence[Spectrum],
     alpha: float | None,
     start: Sequence[Spectrum] | None = None,
+    *,
+    all_digits: bool = False,
 ) -> list[_Tried]:
     """Candidates with all penalties: `start`, then the neighbours of the best of a family.
 
@@ -349,7 +366,7 @@ def _tried(
         start = _coarse(grids)
         found = screened(problem, levels, candidates, alpha) if len(start) > _limits.SCREENED else None
         start = start if found is None else list(found)
-    compared = _Comparison(problem, levels, alpha)
+    compared = _Comparison(problem, levels, alpha, all_digits=all_digits)
     compared.add(start)
     for grid in grids:
         # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart, and
@@ -378,10 +395,14 @@ class _Comparison:
     levels : Levels
     alpha : float or None
         Given: the only penalty.
+    all_digits : bool, default False
+        As in `ridge_fit`.
     """
 
-    def __init__(self, problem: Problem, levels: Levels, alpha: float | None) -> None:
-        self._problem, self._levels, self._alpha = problem, levels, alpha
+    def __init__(
+        self, problem: Problem, levels: Levels, alpha: float | None, *, all_digits: bool = False
+    ) -> None:
+        self._problem, self._levels, self._alpha, self._all_digits = problem, levels, alpha, all_digits
         self.found: dict[Spectrum, _Tried] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
         self._to_rounding = False  # whether a spectrum predicts what is left out to rounding
@@ -415,15 +436,14 @@ class _Comparison:
         for spectrum in sorted(hopes, key=lambda spectrum: hopes[spectrum]):
             if hopes[spectrum] >= bound or self._to_rounding:
                 break
-            self.found[spectrum] = tried = self._exactly(spectrum)
-            self._to_rounding = bool(tried.scores.error.min() <= _TO_ROUNDING**2)
+            self.found[spectrum] = self._exactly(spectrum)
 
     def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))
 
     def _roughly(self, spectrum: Spectrum) -> tuple[_Tried | None, float]:
         """A spectrum with the penalties that half of the digits are enough for, and the smallest that always is."""
-        if self._alpha is not None:
+        if self._alpha is not None or (self._all_digits and not self._to_rounding):
             return None, 0.0
         scale, unit = self._scale(spectrum)
         rough = self._problem.roughly_scored(scale)
@@ -436,7 +456,9 @@ class _Comparison:
         scale, unit = self._scale(spectrum)
         scored = self._problem.scored(scale)
         alphas = _alphas(self._problem, scored, _STEPS_PER_DECADE)
-        return _of(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
+        tried = _of(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
+        self._to_rounding |= bool(tried.scores.error.min() <= _TO_ROUNDING**2)
+        return tried
 
 
 def _of(spectrum: Spectrum, unit: float, scored: Scored, alphas: Array) -> _Tried:
