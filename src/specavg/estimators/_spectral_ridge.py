@@ -131,12 +131,12 @@ class SpectralRidge(PiecewiseEstimator):
         return self._keep(fit.of_weights(unit), outputs, moments.count)
 
     def _solved(
-        self, problem: Problem, candidates: list[Spectrum], alpha: float | None, *, all_digits: bool = False
+        self, problem: Problem, candidates: list[Spectrum], alpha: float | None, *, small_alpha: float | None = None
     ) -> RidgeFit:
-        """The best fit among `candidates`, with `all_digits` as in `ridge_fit`."""
+        """The best fit among `candidates`, with `small_alpha` as in `ridge_fit`."""
         alone = self.basis_.dim == self.basis_.n_constants
         if not alone and problem.count > 1:
-            return ridge_fit(problem, self._levels(self.basis_), candidates, alpha, all_digits=all_digits)
+            return ridge_fit(problem, self._levels(self.basis_), candidates, alpha, small_alpha=small_alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
         said = f"only the constant is fitted: {why}{problem.without_functions}. Predictions are {self._mean()}"
         if not alone:

@@ -36,9 +36,7 @@ SHORTLIST = 3
 # Rows on which these are compared, where there are more: the best of them is then decomposed on all rows. Fits of
 # 1,500, 3,000 and 6,000 rows (kinks, bands and smooth functions on T³ and S², with noise of a tenth and without) took
 # 0.6 to 1.0 times the CPU seconds of comparing on all rows, with errors within 3 %, or half as large.
-COMPARED_ROWS = 640
-COMPARED_PART = 0.64
-MOST_COMPARED_ROWS = 1_000
+COMPARED_ROWS = 1_000
 
 # Nats over all rows by which neighbours in a grid of spectra must differ to be compared on more rows, or to be stepped
 # to. Half a nat is what data cannot tell apart: 35 of 36 draws of eleven sets of benchmarks/accuracy.py, 7 of them with

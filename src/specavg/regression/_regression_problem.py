@@ -320,6 +320,13 @@ class Problem(abc.ABC):
         """
         return None
 
+    def scored_alone(self, scale: Array, relative: float) -> tuple[Scored, Array] | None:
+        """What scores the penalty `relative` to the top alone, in less time than all, and that penalty, of shape (1,).
+
+        None if there is no such way.
+        """
+        return None
+
     def rough_path(self, scale: Array) -> Path | None:
         """`path` in less time, for such penalties; None if there is no such way."""
         return None

@@ -43,7 +43,7 @@ def ridge_fit(
     candidates: Sequence[Spectrum],
     alpha: float | None,
     *,
-    all_digits: bool = False,
+    small_alpha: float | None = None,
 ) -> RidgeFit:
     """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
@@ -60,10 +60,11 @@ def ridge_fit(
         The roughest first.
     alpha : float or None
         Given: only the spectrum is chosen.
-    all_digits : bool, default False
-        Whether fewer rows wanted penalties that need all digits: nothing is then tried with half of them first.
+    small_alpha : float, optional
+        The best penalty with fewer rows, relative to the top, where it needs all digits: spectra are then compared by
+        it alone, where that is faster, and the other penalties are tried with the best of them.
     """
-    tried = _tried(problem, levels, candidates, alpha, all_digits=all_digits)
+    tried = _tried(problem, levels, candidates, alpha, small_alpha=small_alpha)
     compared: Sequence[_Tried] = tried
     if problem.count <= _limits.SEARCH_ROWS:  # with more rows, naming functions beside each would take too long
         compared = _promising(problem, tried, grids_of(candidates), _limits.SHORTLIST)
@@ -71,7 +72,9 @@ def ridge_fit(
             compared = [_best_named(problem, levels, compared, alpha)[0]]
     best, k = _smallest(problem, compared)
     trials = tuple(each.trial(i) for each in tried for i in range(len(each.alphas)))
-    return fit_of_trial(problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None)
+    return fit_of_trial(
+        problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None, small_alpha=small_alpha
+    )
 
 
 def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> float:
@@ -80,14 +83,21 @@ def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum
 
 
 def fit_of_trial(
-    problem: Problem, levels: Levels, trial: Trial, alpha: float, trials: tuple[Trial, ...], *, given: bool
+    problem: Problem,
+    levels: Levels,
+    trial: Trial,
+    alpha: float,
+    trials: tuple[Trial, ...],
+    *,
+    given: bool,
+    small_alpha: float | None = None,
 ) -> RidgeFit:
     """The fit of one of `trials`, whose penalty is `alpha` in units of its first value of the spectrum.
 
-    Where it was given it is used as it is, for all outputs.
+    Where it was given it is used as it is, for all outputs. `small_alpha` is that of `ridge_fit`.
     """
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    path = problem.path(scale) if given else _path(problem, scale, alpha)
+    path = problem.path(scale) if given or small_alpha is not None else _path(problem, scale, alpha)
     directions = None if given else path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE))
     if directions is not None:
         return RidgeFit(
@@ -226,15 +236,15 @@ class Shortlist(NamedTuple):
     to_rounding : bool
         Whether the best predicts what is left out to rounding: no other can do better, and it is the only one.
     best : Spectrum
-    all_digits : bool
-        Whether the best has a penalty that needs all digits. With more rows it will have one too.
+    small_alpha : float or None
+        The penalty of the best, relative to the top, where it needs all digits: hardly anything is noise.
     """
 
     spectra: list[Spectrum]
     score: float
     to_rounding: bool
     best: Spectrum
-    all_digits: bool
+    small_alpha: float | None
 
 
 def shortlist(
@@ -245,19 +255,20 @@ def shortlist(
     size: int,
     start: Sequence[Spectrum] | None = None,
     *,
-    all_digits: bool = False,
+    small_alpha: float | None = None,
 ) -> Shortlist:
-    """The `size` most promising spectra; `start` is what `screened` left, and `all_digits` as in `ridge_fit`."""
-    tried = _tried(problem, levels, candidates, alpha, start, all_digits=all_digits)
+    """The `size` most promising spectra; `start` is what `screened` left, and `small_alpha` as in `ridge_fit`."""
+    tried = _tried(problem, levels, candidates, alpha, start, small_alpha=small_alpha)
     promising = _promising(problem, tried, grids_of(candidates), size)
     best, k = _smallest(problem, promising[:1])
+    chosen = float(best.alphas[k] / best.alphas[0]) * _LARGEST_ALPHA
     spectra = {each.spectrum for each in promising}
     return Shortlist(
         [spectrum for spectrum in candidates if spectrum in spectra],
         float(best.joint[k]),
         bool(best.scores.error[k] <= _TO_ROUNDING**2),
         best.spectrum,
-        bool(best.alphas[k] < ROUGH_ALPHA * best.alphas[0] / _LARGEST_ALPHA),
+        chosen if alpha is None and chosen < ROUGH_ALPHA else None,
     )
 
 
@@ -279,15 +290,12 @@ def _promising(problem: Problem, tried: Sequence[_Tried], grids: Sequence[Grid],
 
 def screened(
     problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None
-) -> dict[Spectrum, float] | None:
-    """The best of every second spectrum on some of the rows, and their scores; None with hardly more rows."""
-    some = problem.some_rows(_limits.SCREEN_ROWS)
-    if some is None:
-        return None
-    compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
+) -> dict[Spectrum, float]:
+    """The best of every second spectrum, and their scores: what a first look at few rows leaves."""
+    compared, coarse = _Comparison(problem, levels, alpha), _coarse(grids_of(candidates))
     compared.add(coarse)
     first = sorted(coarse, key=compared.score)[: _limits.SCREENED]
-    return _apart({spectrum: compared.score(spectrum) for spectrum in first}, grids_of(candidates), some.count)
+    return _apart({spectrum: compared.score(spectrum) for spectrum in first}, grids_of(candidates), problem.count)
 
 
 def _apart(scores: Mapping[Spectrum, float], grids: Sequence[Grid], rows: int) -> dict[Spectrum, float]:
@@ -338,6 +346,11 @@ class _Tried:
         """The best score."""
         return float(self.joint.min())
 
+    @property
+    def is_to_rounding(self) -> bool:
+        """Whether what is left out is predicted to rounding."""
+        return bool(self.scores.error.min() <= _TO_ROUNDING**2)
+
     def best_down_to(self, alpha: float) -> float:
         """The best score with penalties of at least `alpha`."""
         return float(self.joint[self.alphas >= alpha].min(initial=np.inf))
@@ -355,7 +368,7 @@ def _tried(
     alpha: float | None,
     start: Sequence[Spectrum] | None = None,
     *,
-    all_digits: bool = False,
+    small_alpha: float | None = None,
 ) -> list[_Tried]:
     """Candidates with all penalties: `start`, then the neighbours of the best of a family.
 
@@ -364,9 +377,9 @@ def _tried(
     grids = grids_of(candidates)
     if start is None:
         start = _coarse(grids)
-        found = screened(problem, levels, candidates, alpha) if len(start) > _limits.SCREENED else None
-        start = start if found is None else list(found)
-    compared = _Comparison(problem, levels, alpha, all_digits=all_digits)
+        some = problem.some_rows(_limits.SCREEN_ROWS) if len(start) > _limits.SCREENED else None
+        start = start if some is None else list(screened(some, levels, candidates, alpha))
+    compared = _Comparison(problem, levels, alpha, small_alpha=small_alpha)
     compared.add(start)
     for grid in grids:
         # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart, and
@@ -395,14 +408,14 @@ class _Comparison:
     levels : Levels
     alpha : float or None
         Given: the only penalty.
-    all_digits : bool, default False
+    small_alpha : float, optional
         As in `ridge_fit`.
     """
 
     def __init__(
-        self, problem: Problem, levels: Levels, alpha: float | None, *, all_digits: bool = False
+        self, problem: Problem, levels: Levels, alpha: float | None, *, small_alpha: float | None = None
     ) -> None:
-        self._problem, self._levels, self._alpha, self._all_digits = problem, levels, alpha, all_digits
+        self._problem, self._levels, self._alpha, self._small_alpha = problem, levels, alpha, small_alpha
         self.found: dict[Spectrum, _Tried] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
         self._to_rounding = False  # whether a spectrum predicts what is left out to rounding
@@ -424,6 +437,8 @@ class _Comparison:
         data can tell below the best of larger penalties; and no more once a spectrum predicts to rounding.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
+        if self._small_alpha is not None:
+            return self._add_alone(new, self._small_alpha)
         hopes: dict[Spectrum, float] = {}  # of those that were not tried with all penalties
         steps = ((spectrum, *self._roughly(spectrum)) for spectrum in new)
         for spectrum, tried, smallest in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
@@ -436,14 +451,35 @@ class _Comparison:
         for spectrum in sorted(hopes, key=lambda spectrum: hopes[spectrum]):
             if hopes[spectrum] >= bound or self._to_rounding:
                 break
-            self.found[spectrum] = self._exactly(spectrum)
+            self.found[spectrum] = tried = self._exactly(spectrum)
+            self._to_rounding = tried.is_to_rounding
+
+    def _add_alone(self, new: Sequence[Spectrum], relative: float) -> None:
+        """Compare these with one penalty up to the first that predicts to rounding; then all penalties of the best."""
+        if len(new) == 1:
+            self.found[new[0]] = self._exactly(new[0])
+            return
+        steps = ((spectrum, self._with_one(spectrum, relative)) for spectrum in new)
+        for spectrum, tried in reported(steps, "choice of a spectrum", "spectra", len(new)):
+            self.found[spectrum] = tried
+            if tried.is_to_rounding:
+                break
+        best = min(self.found, key=self.score)
+        if len(self.found[best].alphas) == 1:
+            self.found[best] = self._exactly(best)
+
+    def _with_one(self, spectrum: Spectrum, relative: float) -> _Tried:
+        """A spectrum with one penalty, or with all of them where that takes no longer."""
+        scale, unit = self._scale(spectrum)
+        scored = self._problem.scored_alone(scale, relative)
+        return self._exactly(spectrum) if scored is None else _of(spectrum, unit, *scored)
 
     def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))
 
     def _roughly(self, spectrum: Spectrum) -> tuple[_Tried | None, float]:
         """A spectrum with the penalties that half of the digits are enough for, and the smallest that always is."""
-        if self._alpha is not None or (self._all_digits and not self._to_rounding):
+        if self._alpha is not None:
             return None, 0.0
         scale, unit = self._scale(spectrum)
         rough = self._problem.roughly_scored(scale)
@@ -456,9 +492,7 @@ class _Comparison:
         scale, unit = self._scale(spectrum)
         scored = self._problem.scored(scale)
         alphas = _alphas(self._problem, scored, _STEPS_PER_DECADE)
-        tried = _of(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
-        self._to_rounding |= bool(tried.scores.error.min() <= _TO_ROUNDING**2)
-        return tried
+        return _of(spectrum, unit, scored, alphas if self._alpha is None else np.array([self._alpha / unit]))
 
 
 def _of(spectrum: Spectrum, unit: float, scored: Scored, alphas: Array) -> _Tried:
