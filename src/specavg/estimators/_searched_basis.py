@@ -39,7 +39,7 @@ class Searched:
     spectra : list of Spectrum
         The most promising; none where all of them can be compared.
     small_alpha : float or None
-        The best penalty on some of the rows, relative to the top, where it needs all digits (`ridge_fit`).
+        The best penalty on some of the rows, relative to the top, where it needs all digits: `Problem.small_alpha`.
     """
 
     basis: InvariantBasis
@@ -73,8 +73,9 @@ def searched_basis(
     problem = data.at(rows).searched(features[rows])
     if problem.count < 2:  # all rows are on one orbit
         return found
+    problem.small_alpha = found.small_alpha
     with one_thread(len(rows)):
-        best = shortlist(problem, found.basis, found.spectra, alpha, 1, small_alpha=found.small_alpha)
+        best = shortlist(problem, found.basis, found.spectra, alpha, 1)
     return Searched(found.basis, features, best.spectra, best.small_alpha)
 
 
@@ -107,18 +108,21 @@ def _on_few_rows(
     looks = {each.make: each for each in racing}
     compared = [
         _Compared.of(looks[make], basis, bound, sample, data, candidates_of, alpha)
-        for make, basis in competing_bases(list(looks), None)
+        for make, basis in competing_bases(list(looks), affordable_dim(sample.count))
     ]
     best = min(compared, key=lambda each: each.found.score)
-    basis, features = best.basis, None
+    chosen = best.found.spectra, best.found.small_alpha
+    # A basis that was ended by the time it takes would end there again, however many functions are wanted.
+    basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
+    if basis is not best.basis or not data.held(basis):
+        return Searched(basis, data.features(basis), *chosen)
     if everything:
-        features = best.features
-    elif data.held(basis):
-        features = np.empty((data.count, basis.dim - 1))
-        features[rows] = best.features
-        others = np.setdiff1d(np.arange(data.count), rows)
-        features[others] = _evaluated(basis, data.points[others], data)
-    return Searched(basis, features, best.found.spectra, best.found.small_alpha)
+        return Searched(basis, best.features, *chosen)
+    features = np.empty((data.count, basis.dim - 1))
+    features[rows] = best.features
+    others = np.setdiff1d(np.arange(data.count), rows)
+    features[others] = _evaluated(basis, data.points[others], data)
+    return Searched(basis, features, *chosen)
 
 
 def _searched_rows(data: RidgeData) -> NDArray[np.intp]:
@@ -213,6 +217,7 @@ class _Compared:
 
     Attributes
     ----------
+    make : callable
     basis : InvariantBasis
     features : ndarray of shape (n, dim - 1)
         Their values at these rows.
@@ -221,6 +226,7 @@ class _Compared:
         of many rows several go on. The score is that of the best, such functions being named.
     """
 
+    make: MadeBasis
     basis: InvariantBasis
     features: Array
     found: Shortlist
@@ -240,13 +246,13 @@ class _Compared:
         features, candidates = _evaluated(basis, sample.points, data), racing.candidates or candidates_of(basis)
         problem = sample.searched(features, half_digits=not data.held(basis))
         if basis.dim == 1 or problem.count == 1:  # all rows are on one orbit: nothing can be left out
-            return cls(basis, features, Shortlist(candidates, np.inf, False, candidates[0], None))
+            return cls(racing.make, basis, features, Shortlist(candidates, np.inf, False, candidates[0], None))
         with one_thread(problem.count):
             found = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST, racing.start(bound))
             all_rows = sample.count == data.count
             best, score = best_named(problem, basis, found.spectra if all_rows else [found.best], alpha)
         found = found._replace(spectra=[best] if all_rows else found.spectra, score=score)
-        return cls(basis, features, found)
+        return cls(racing.make, basis, features, found)
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

@@ -130,13 +130,11 @@ class SpectralRidge(PiecewiseEstimator):
         fit = self._solved(self._moment_problem(moments), candidates, alpha)
         return self._keep(fit.of_weights(unit), outputs, moments.count)
 
-    def _solved(
-        self, problem: Problem, candidates: list[Spectrum], alpha: float | None, *, small_alpha: float | None = None
-    ) -> RidgeFit:
-        """The best fit among `candidates`, with `small_alpha` as in `ridge_fit`."""
+    def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
+        """The best fit among `candidates`."""
         alone = self.basis_.dim == self.basis_.n_constants
         if not alone and problem.count > 1:
-            return ridge_fit(problem, self._levels(self.basis_), candidates, alpha, small_alpha=small_alpha)
+            return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
         said = f"only the constant is fitted: {why}{problem.without_functions}. Predictions are {self._mean()}"
         if not alone:

@@ -179,11 +179,8 @@ class FeatureProblem(Problem):
         # The best of the last few spectra is asked for again.
         keep, reduced = lru_cache(_limits.SHORTLIST if self.count <= _limits.KEPT_ROWS else 1), self._reduced
         self._squared = keep(lambda scale: reduced.left_vectors_by_squares(np.frombuffer(scale)))
-        triangles = keep(lambda scale: reduced.triangle(np.frombuffer(scale)))
-        self._triangle, self._exactly = (
-            triangles,
-            keep(lambda scale: reduced.decomposition(np.frombuffer(scale), triangles(scale))),
-        )
+        self._triangle = triangle = keep(lambda scale: reduced.triangle(np.frombuffer(scale)))
+        self._exactly = keep(lambda scale: reduced.decomposition(np.frombuffer(scale), triangle(scale)))
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
             self.smallest_alpha = MomentProblem.smallest_alpha

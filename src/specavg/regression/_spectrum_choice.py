@@ -37,14 +37,7 @@ _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can 
 _TO_ROUNDING = 1e-13
 
 
-def ridge_fit(
-    problem: Problem,
-    levels: Levels,
-    candidates: Sequence[Spectrum],
-    alpha: float | None,
-    *,
-    small_alpha: float | None = None,
-) -> RidgeFit:
+def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> RidgeFit:
     """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
     The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
@@ -60,11 +53,8 @@ def ridge_fit(
         The roughest first.
     alpha : float or None
         Given: only the spectrum is chosen.
-    small_alpha : float, optional
-        The best penalty with fewer rows, relative to the top, where it needs all digits: spectra are then compared by
-        it alone, where that is faster, and the other penalties are tried with the best of them.
     """
-    tried = _tried(problem, levels, candidates, alpha, small_alpha=small_alpha)
+    tried = _tried(problem, levels, candidates, alpha)
     compared: Sequence[_Tried] = tried
     if problem.count <= _limits.SEARCH_ROWS:  # with more rows, naming functions beside each would take too long
         compared = _promising(problem, tried, grids_of(candidates), _limits.SHORTLIST)
@@ -72,9 +62,7 @@ def ridge_fit(
             compared = [_best_named(problem, levels, compared, alpha)[0]]
     best, k = _smallest(problem, compared)
     trials = tuple(each.trial(i) for each in tried for i in range(len(each.alphas)))
-    return fit_of_trial(
-        problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None, small_alpha=small_alpha
-    )
+    return fit_of_trial(problem, levels, best.trial(k), float(best.alphas[k]), trials, given=alpha is not None)
 
 
 def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> float:
@@ -83,21 +71,14 @@ def best_density(problem: Problem, levels: Levels, candidates: Sequence[Spectrum
 
 
 def fit_of_trial(
-    problem: Problem,
-    levels: Levels,
-    trial: Trial,
-    alpha: float,
-    trials: tuple[Trial, ...],
-    *,
-    given: bool,
-    small_alpha: float | None = None,
+    problem: Problem, levels: Levels, trial: Trial, alpha: float, trials: tuple[Trial, ...], *, given: bool
 ) -> RidgeFit:
     """The fit of one of `trials`, whose penalty is `alpha` in units of its first value of the spectrum.
 
-    Where it was given it is used as it is, for all outputs. `small_alpha` is that of `ridge_fit`.
+    Where it was given it is used as it is, for all outputs.
     """
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    path = problem.path(scale) if given or small_alpha is not None else _path(problem, scale, alpha)
+    path = problem.path(scale) if given or problem.small_alpha else _path(problem, scale, alpha)
     directions = None if given else path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE))
     if directions is not None:
         return RidgeFit(
@@ -254,11 +235,9 @@ def shortlist(
     alpha: float | None,
     size: int,
     start: Sequence[Spectrum] | None = None,
-    *,
-    small_alpha: float | None = None,
 ) -> Shortlist:
-    """The `size` most promising spectra; `start` is what `screened` left, and `small_alpha` as in `ridge_fit`."""
-    tried = _tried(problem, levels, candidates, alpha, start, small_alpha=small_alpha)
+    """The `size` most promising spectra; `start` is what `screened` left."""
+    tried = _tried(problem, levels, candidates, alpha, start)
     promising = _promising(problem, tried, grids_of(candidates), size)
     best, k = _smallest(problem, promising[:1])
     chosen = float(best.alphas[k] / best.alphas[0]) * _LARGEST_ALPHA
@@ -367,8 +346,6 @@ def _tried(
     candidates: Sequence[Spectrum],
     alpha: float | None,
     start: Sequence[Spectrum] | None = None,
-    *,
-    small_alpha: float | None = None,
 ) -> list[_Tried]:
     """Candidates with all penalties: `start`, then the neighbours of the best of a family.
 
@@ -379,7 +356,7 @@ def _tried(
         start = _coarse(grids)
         some = problem.some_rows(_limits.SCREEN_ROWS) if len(start) > _limits.SCREENED else None
         start = start if some is None else list(screened(some, levels, candidates, alpha))
-    compared = _Comparison(problem, levels, alpha, small_alpha=small_alpha)
+    compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
         # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart, and
@@ -408,14 +385,10 @@ class _Comparison:
     levels : Levels
     alpha : float or None
         Given: the only penalty.
-    small_alpha : float, optional
-        As in `ridge_fit`.
     """
 
-    def __init__(
-        self, problem: Problem, levels: Levels, alpha: float | None, *, small_alpha: float | None = None
-    ) -> None:
-        self._problem, self._levels, self._alpha, self._small_alpha = problem, levels, alpha, small_alpha
+    def __init__(self, problem: Problem, levels: Levels, alpha: float | None) -> None:
+        self._problem, self._levels, self._alpha = problem, levels, alpha
         self.found: dict[Spectrum, _Tried] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
         self._to_rounding = False  # whether a spectrum predicts what is left out to rounding
@@ -437,8 +410,8 @@ class _Comparison:
         data can tell below the best of larger penalties; and no more once a spectrum predicts to rounding.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
-        if self._small_alpha is not None:
-            return self._add_alone(new, self._small_alpha)
+        if self._problem.small_alpha and self._alpha is None:
+            return self._add_alone(new, self._problem.small_alpha)
         hopes: dict[Spectrum, float] = {}  # of those that were not tried with all penalties
         steps = ((spectrum, *self._roughly(spectrum)) for spectrum in new)
         for spectrum, tried, smallest in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
