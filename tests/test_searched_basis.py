@@ -135,3 +135,19 @@ def test_spectra_are_compared_with_the_functions_that_stand_out_beside_each(seed
     model = sa.InvariantKernelRidge(space, group).fit(X, target(X))
     # 0.026 to 0.029 of the spread with the spectrum that is ahead while the second function is taken for noise
     assert np.sqrt(np.mean((model.predict(Z) - target(Z)) ** 2)) < 0.005 * target(Z).std()
+
+
+def test_a_search_for_functions_that_the_time_ended_is_not_made_again(monkeypatch):
+    """There are few invariants under so large a group, and more functions are wanted than the time allows."""
+    from specavg.invariants import _basis
+
+    searched = []
+    plain = _basis.solutions_in_time
+    monkeypatch.setattr(_basis, "solutions_in_time", lambda *args: searched.append(args[2]) or plain(*args))
+    space, group = sa.Power(sa.Circle(), 4), groups.wreath(groups.dihedral(3), 4)
+    _basis.built_basis.cache_clear()
+    X = space.sample(450, random_state=0)
+    y = np.cos(3 * X).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=450)
+    model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert model.basis_.cutoff.kind == "max_eigenvalue"
+    assert max(cutoff.value for cutoff in searched) < 2 * _limits.FUNCTIONS_PER_POINT * _limits.SCREEN_ROWS

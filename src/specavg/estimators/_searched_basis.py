@@ -73,7 +73,7 @@ def searched_basis(
     problem = data.at(rows).searched(features[rows])
     if problem.count < 2:  # all rows are on one orbit
         return found
-    problem.small_alpha = found.small_alpha
+    problem.expect(found.small_alpha)
     with one_thread(len(rows)):
         best = shortlist(problem, found.basis, found.spectra, alpha, 1)
     return Searched(found.basis, features, best.spectra, best.small_alpha)
@@ -177,6 +177,11 @@ def _first_look(
     judged: int,
 ) -> _Racing:
     """What `few` rows of all `data` say of a basis; its `judged` best spectra are compared once more."""
+    if basis.cutoff.kind == "max_eigenvalue":  # the time ended it, and would again where more functions are wanted
+
+        def make(most: int | None) -> InvariantBasis:
+            return basis
+
     features = _evaluated(basis, few.points, data)[:, : _limits.FUNCTIONS_PER_POINT * _limits.SCREEN_ROWS]
     problem = few.searched(features, half_digits=not data.held(basis))
     if basis.dim == 1 or problem.count == 1:

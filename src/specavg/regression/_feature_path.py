@@ -207,6 +207,10 @@ class FeatureProblem(Problem):
             return None
         return self._left_out(*self._by_squares(scale))
 
+    def expect(self, small_alpha: float | None) -> None:
+        if self._reduced.is_wide and not self._half_digits:
+            self.small_alpha = small_alpha
+
     def scored_alone(self, scale: Array, relative: float) -> tuple[LeaveOneOut, Array] | None:
         triangle = self._triangle(scale.tobytes())
         if triangle is None or self._half_digits:

@@ -333,6 +333,10 @@ class Problem(abc.ABC):
         """
         return None
 
+    def expect(self, small_alpha: float | None) -> None:
+        """Take this as `small_alpha`, where one penalty is scored in less time than all."""
+        return
+
     def rough_path(self, scale: Array) -> Path | None:
         """`path` in less time, for such penalties; None if there is no such way."""
         return None
