@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -178,10 +179,7 @@ def _first_look(
 ) -> _Racing:
     """What `few` rows of all `data` say of a basis; its `judged` best spectra are compared once more."""
     if basis.cutoff.kind == "max_eigenvalue":  # the time ended it, and would again where more functions are wanted
-
-        def make(most: int | None) -> InvariantBasis:
-            return basis
-
+        make = partial(_same, basis)
     features = _evaluated(basis, few.points, data)[:, : _limits.FUNCTIONS_PER_POINT * _limits.SCREEN_ROWS]
     problem = few.searched(features, half_digits=not data.held(basis))
     if basis.dim == 1 or problem.count == 1:
@@ -190,6 +188,10 @@ def _first_look(
         first = screened(problem, basis, candidates, alpha)
         _, score = best_named(problem, basis, list(first)[:judged], alpha)
     return _Racing(make, candidates, first, score)
+
+
+def _same(basis: InvariantBasis, most: int | None) -> InvariantBasis:
+    return basis
 
 
 def _alone(
