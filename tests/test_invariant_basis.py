@@ -5,7 +5,7 @@ Counts come from elsewhere: a table of character averages, closed formulas, or t
 
 import json
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 from math import comb, factorial
 from pathlib import Path
 
@@ -376,3 +376,15 @@ def test_no_symmetry_of_each_factor_is_no_symmetry():
     assert basis.dim == basis.total_dim == sa.invariant_basis(space, max_invariant_dim=30).dim
     with pytest.raises(ValueError, match="acts on 3 coordinates"):
         sa.invariant_basis(space, groups.direct_product(groups.trivial(2), groups.trivial(1)), max_invariant_dim=30)
+
+
+def test_eigenspaces_without_invariants_do_not_part_those_that_share_a_solver():
+    """A closed form tells that every second degree has none; the others are one family, computed in one pass."""
+    swapped, first_and_last = (
+        sa.isometries.signed_permutation([1, 0, 2], [1, -1, 1]),
+        sa.isometries.permutation([2, 1, 0]),
+    )
+    basis = sa.invariant_basis(sa.Sphere(3), sa.groups.Group([swapped, first_and_last]), max_invariant_dim=200)
+    solvers = [row.solver for row in basis.table]
+    assert sum(a != b for a, b in pairwise(solvers)) > 20
+    assert len(basis.functions._families) == len({row.solver for row in basis.table if row.invariant_dim}) == 2

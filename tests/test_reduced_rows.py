@@ -115,12 +115,30 @@ def test_screening_finds_the_spectrum_that_all_rows_choose():
     y = np.exp(np.cos(x)) + 0.1 * rng.normal(size=400)
     problem = FeatureProblem(F, y[:, None], np.ones(400))
     candidates = [Spectrum("heat", length_scale=length) for length in np.geomspace(0.01, 3.0, 11)]
-    first = screened(problem, _Levels(), candidates, None)
-    assert first is not None
+    some = problem.some_rows(_limits.SCREEN_ROWS)
+    assert some is not None
+    first = screened(some, _Levels(), candidates, None)
     assert list(first.values()) == sorted(first.values())
     best = shortlist(problem, _Levels(), candidates, None, 1)[0]
     assert best == shortlist(problem, _Levels(), candidates, None, 1, list(first)[:2])[0]
-    assert screened(FeatureProblem(F[:150], y[:150, None], np.ones(150)), _Levels(), candidates, None) is None
+    assert FeatureProblem(F[:150], y[:150, None], np.ones(150)).some_rows(_limits.SCREEN_ROWS) is None
+
+
+@pytest.mark.parametrize("decay", [3.0, 6.0])
+@pytest.mark.parametrize("relative", [1e-12, 1e-18])
+def test_one_penalty_is_scored_without_singular_values_as_with_them(decay, relative):
+    rng = np.random.default_rng(7)
+    F, w = rng.normal(size=(80, 200)), rng.uniform(0.5, 2.0, 80)
+    y = F @ (np.arange(1.0, 201.0) ** -4 * rng.normal(size=200))
+    problem, scale = FeatureProblem(F, y[:, None], w), np.arange(1.0, 201.0) ** -decay
+    alone = problem.scored_alone(scale, relative)
+    assert alone is not None
+    scored, alphas = alone
+    exact = problem.scored(scale)
+    assert alphas == pytest.approx([relative * exact.top], rel=1e-3)
+    np.testing.assert_allclose(scored.scores(alphas).joint, exact.scores(alphas).joint, rtol=0, atol=1e-6)
+    tall = FeatureProblem(F[:, :20], y[:, None], w)
+    assert tall.scored_alone(scale[:20], relative) is None  # singular values take no longer there
 
 
 def test_functions_that_vanish_change_no_score():

@@ -48,6 +48,57 @@ def test_spectra_are_compared_on_so_many_rows_at_most(monkeypatch, rows, spectra
     assert model.loo_error_ < 0.3
 
 
+def test_without_noise_one_spectrum_is_decomposed_with_all_rows(monkeypatch):
+    """Others are compared by the penalty that fewer rows had, and none by half of its digits."""
+    from specavg.regression._reduced_rows import ReducedRows
+
+    rows, decomposed = 500, []
+
+    def counted(name):
+        plain = getattr(ReducedRows, name)
+
+        def counting(self, *args):
+            decomposed.extend([name] * (len(self.core) == rows - 1))
+            return plain(self, *args)
+
+        monkeypatch.setattr(ReducedRows, name, counting)
+
+    counted("decomposition")
+    counted("left_vectors_by_squares")
+    space, group = sa.Torus(3), groups.symmetric(3)
+
+    def target(X):
+        return np.exp(np.cos(np.pi * X).sum(axis=1))
+
+    X, Z = space.sample(rows, random_state=0), space.sample(500, random_state=1)
+    model = sa.InvariantKernelRidge(space, group).fit(X, target(X))
+    assert decomposed == ["decomposition"]
+    assert len({trial.spectrum for trial in model.trials_}) > 1
+    error = np.sqrt(np.mean((model.predict(Z) - target(Z)) ** 2))
+    assert error < 1e-6 * target(Z).std()  # 2.3e-7, as with all penalties of all three
+
+
+def test_bases_that_fall_behind_have_few_functions(monkeypatch):
+    """A first look at few rows needs no more functions than these rows can use."""
+    dims = {}
+    plain = sa.InvariantKernelRidge._basis_in_time
+
+    def counting(self, cutoff, order=None):
+        basis = plain(self, cutoff, order)
+        dims.setdefault(basis.order, []).append(basis.dim)
+        return basis
+
+    monkeypatch.setattr(sa.InvariantKernelRidge, "_basis_in_time", counting)
+    space = sa.Torus(4)
+    X = space.sample(600, random_state=0)
+    y = np.exp(np.cos(np.pi * X).mean(axis=1))
+    model = sa.InvariantKernelRidge(space, groups.symmetric(4)).fit(X, y)
+    assert len(dims) > 1
+    few = _limits.FUNCTIONS_PER_POINT * _limits.SCREEN_ROWS
+    assert all(max(found) < 2 * few for order, found in dims.items() if order != model.basis_.order)
+    assert model.basis_.dim > 2 * few
+
+
 @pytest.mark.parametrize("rows", [300, 900, 1_100, 5_000])
 @pytest.mark.parametrize("cutoff", [{}, {"max_dim": 50}], ids=["default", "max_dim"])
 def test_many_rows_at_one_point_have_their_mean(rows, cutoff):
@@ -84,3 +135,19 @@ def test_spectra_are_compared_with_the_functions_that_stand_out_beside_each(seed
     model = sa.InvariantKernelRidge(space, group).fit(X, target(X))
     # 0.026 to 0.029 of the spread with the spectrum that is ahead while the second function is taken for noise
     assert np.sqrt(np.mean((model.predict(Z) - target(Z)) ** 2)) < 0.005 * target(Z).std()
+
+
+def test_a_search_for_functions_that_the_time_ended_is_not_made_again(monkeypatch):
+    """There are few invariants under so large a group, and more functions are wanted than the time allows."""
+    from specavg.invariants import _basis
+
+    searched = []
+    plain = _basis.solutions_in_time
+    monkeypatch.setattr(_basis, "solutions_in_time", lambda *args: searched.append(args[2]) or plain(*args))
+    space, group = sa.Power(sa.Circle(), 4), groups.wreath(groups.dihedral(3), 4)
+    _basis.built_basis.cache_clear()
+    X = space.sample(450, random_state=0)
+    y = np.cos(3 * X).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=450)
+    model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert model.basis_.cutoff.kind == "max_eigenvalue"
+    assert max(cutoff.value for cutoff in searched) < 2 * _limits.FUNCTIONS_PER_POINT * _limits.SCREEN_ROWS

@@ -208,6 +208,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
             self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             problem = data.problem(basis, searched.features, candidates, alpha)
+            problem.expect(searched.small_alpha)
             fit = self._solved(problem, candidates, alpha)
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
                 basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)

@@ -109,7 +109,7 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
     return Directions(directed, back, chosen, error)
 
 
-_FEWER = 1.2  # a sample is taken only of so many times its rows: of hardly more, all rows take hardly longer
+FEWER = 1.2  # a sample is taken only of so many times its rows: of hardly more, all rows take hardly longer
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
 
 
@@ -179,7 +179,8 @@ class FeatureProblem(Problem):
         # The best of the last few spectra is asked for again.
         keep, reduced = lru_cache(_limits.SHORTLIST if self.count <= _limits.KEPT_ROWS else 1), self._reduced
         self._squared = keep(lambda scale: reduced.left_vectors_by_squares(np.frombuffer(scale)))
-        self._exactly = keep(lambda scale: reduced.decomposition(np.frombuffer(scale)))
+        self._triangle = triangle = keep(lambda scale: reduced.triangle(np.frombuffer(scale)))
+        self._exactly = keep(lambda scale: reduced.decomposition(np.frombuffer(scale), triangle(scale)))
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
             self.smallest_alpha = MomentProblem.smallest_alpha
@@ -206,6 +207,17 @@ class FeatureProblem(Problem):
             return None
         return self._left_out(*self._by_squares(scale))
 
+    def expect(self, small_alpha: float | None) -> None:
+        if self._reduced.is_wide and not self._half_digits:
+            self.small_alpha = small_alpha
+
+    def scored_alone(self, scale: Array, relative: float) -> tuple[LeaveOneOut, Array] | None:
+        triangle = self._triangle(scale.tobytes())
+        if triangle is None or self._half_digits:
+            return None
+        alpha, U, s = triangle.with_penalty(relative)
+        return self._left_out(U, s), np.array([alpha])
+
     @property
     def _allows_squares(self) -> bool:
         # Beside a noisy output, one without noise would lose its digits.
@@ -215,7 +227,7 @@ class FeatureProblem(Problem):
         return self._squared(scale.tobytes())
 
     def some_rows(self, rows: int) -> FeatureProblem | None:
-        if self._held is None or self.count < _FEWER * rows:
+        if self._held is None or self.count < FEWER * rows:
             return None
         features, targets, weights = self._held
         some = some_rows(self.count, rows)

@@ -291,6 +291,11 @@ class Problem(abc.ABC):
         Steps that the last solution took; 0 where solutions are not iterated.
     shared : SharedOrbits or None
         None where no rows share an orbit, or where it is not known.
+    small_alpha : float or None
+        The best penalty with fewer rows, relative to `Path.top`, where that is known and below `ROUGH_ALPHA`. Spectra
+        are then compared by it alone, and the other penalties are tried with the best of them: with 1,000 rows of 3,000
+        functions a spectrum takes 0.2 s in place of 0.6 s. In 67 smooth fits 137 of 158 spectra with the smallest
+        penalty on 400 rows had it on 1,000 rows too.
     """
 
     units: Units
@@ -301,6 +306,7 @@ class Problem(abc.ABC):
     smallest_alpha: float
     iterations: int = 0
     shared: SharedOrbits | None = None
+    small_alpha: float | None = None
     rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
     solver: str  # the name that users see
     without_functions: ClassVar[str] = ""  # what is said of the data where there is nothing but a constant to fit
@@ -319,6 +325,17 @@ class Problem(abc.ABC):
         Right for penalties above `ROUGH_ALPHA` of the top, and for all of them where `bottom` is above that.
         """
         return None
+
+    def scored_alone(self, scale: Array, relative: float) -> tuple[Scored, Array] | None:
+        """What scores the penalty `relative` to the top alone, in less time than all, and that penalty, of shape (1,).
+
+        None if there is no such way.
+        """
+        return None
+
+    def expect(self, small_alpha: float | None) -> None:
+        """Take this as `small_alpha`, where one penalty is scored in less time than all."""
+        return
 
     def rough_path(self, scale: Array) -> Path | None:
         """`path` in less time, for such penalties; None if there is no such way."""

@@ -78,7 +78,7 @@ def fit_of_trial(
     Where it was given it is used as it is, for all outputs.
     """
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    path = problem.path(scale) if given else _path(problem, scale, alpha)
+    path = problem.path(scale) if given or problem.small_alpha else _path(problem, scale, alpha)
     directions = None if given else path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE))
     if directions is not None:
         return RidgeFit(
@@ -217,12 +217,15 @@ class Shortlist(NamedTuple):
     to_rounding : bool
         Whether the best predicts what is left out to rounding: no other can do better, and it is the only one.
     best : Spectrum
+    small_alpha : float or None
+        The penalty of the best, relative to the top, where it needs all digits: hardly anything is noise.
     """
 
     spectra: list[Spectrum]
     score: float
     to_rounding: bool
     best: Spectrum
+    small_alpha: float | None
 
 
 def shortlist(
@@ -237,12 +240,14 @@ def shortlist(
     tried = _tried(problem, levels, candidates, alpha, start)
     promising = _promising(problem, tried, grids_of(candidates), size)
     best, k = _smallest(problem, promising[:1])
+    chosen = float(best.alphas[k] / best.alphas[0]) * _LARGEST_ALPHA
     spectra = {each.spectrum for each in promising}
     return Shortlist(
         [spectrum for spectrum in candidates if spectrum in spectra],
         float(best.joint[k]),
         bool(best.scores.error[k] <= _TO_ROUNDING**2),
         best.spectrum,
+        chosen if alpha is None and chosen < ROUGH_ALPHA else None,
     )
 
 
@@ -264,15 +269,12 @@ def _promising(problem: Problem, tried: Sequence[_Tried], grids: Sequence[Grid],
 
 def screened(
     problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None
-) -> dict[Spectrum, float] | None:
-    """The best of every second spectrum on some of the rows, and their scores; None with hardly more rows."""
-    some = problem.some_rows(_limits.SCREEN_ROWS)
-    if some is None:
-        return None
-    compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
+) -> dict[Spectrum, float]:
+    """The best of every second spectrum, and their scores: what a first look at few rows leaves."""
+    compared, coarse = _Comparison(problem, levels, alpha), _coarse(grids_of(candidates))
     compared.add(coarse)
     first = sorted(coarse, key=compared.score)[: _limits.SCREENED]
-    return _apart({spectrum: compared.score(spectrum) for spectrum in first}, grids_of(candidates), some.count)
+    return _apart({spectrum: compared.score(spectrum) for spectrum in first}, grids_of(candidates), problem.count)
 
 
 def _apart(scores: Mapping[Spectrum, float], grids: Sequence[Grid], rows: int) -> dict[Spectrum, float]:
@@ -323,6 +325,11 @@ class _Tried:
         """The best score."""
         return float(self.joint.min())
 
+    @property
+    def is_to_rounding(self) -> bool:
+        """Whether what is left out is predicted to rounding."""
+        return bool(self.scores.error.min() <= _TO_ROUNDING**2)
+
     def best_down_to(self, alpha: float) -> float:
         """The best score with penalties of at least `alpha`."""
         return float(self.joint[self.alphas >= alpha].min(initial=np.inf))
@@ -347,8 +354,8 @@ def _tried(
     grids = grids_of(candidates)
     if start is None:
         start = _coarse(grids)
-        found = screened(problem, levels, candidates, alpha) if len(start) > _limits.SCREENED else None
-        start = start if found is None else list(found)
+        some = problem.some_rows(_limits.SCREEN_ROWS) if len(start) > _limits.SCREENED else None
+        start = start if some is None else list(screened(some, levels, candidates, alpha))
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
@@ -403,6 +410,8 @@ class _Comparison:
         data can tell below the best of larger penalties; and no more once a spectrum predicts to rounding.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
+        if self._problem.small_alpha and self._alpha is None:
+            return self._add_alone(new, self._problem.small_alpha)
         hopes: dict[Spectrum, float] = {}  # of those that were not tried with all penalties
         steps = ((spectrum, *self._roughly(spectrum)) for spectrum in new)
         for spectrum, tried, smallest in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
@@ -416,7 +425,27 @@ class _Comparison:
             if hopes[spectrum] >= bound or self._to_rounding:
                 break
             self.found[spectrum] = tried = self._exactly(spectrum)
-            self._to_rounding = bool(tried.scores.error.min() <= _TO_ROUNDING**2)
+            self._to_rounding = tried.is_to_rounding
+
+    def _add_alone(self, new: Sequence[Spectrum], relative: float) -> None:
+        """Compare these with one penalty up to the first that predicts to rounding; then all penalties of the best."""
+        if len(new) == 1:
+            self.found[new[0]] = self._exactly(new[0])
+            return
+        steps = ((spectrum, self._with_one(spectrum, relative)) for spectrum in new)
+        for spectrum, tried in reported(steps, "choice of a spectrum", "spectra", len(new)):
+            self.found[spectrum] = tried
+            if tried.is_to_rounding:
+                break
+        best = min(self.found, key=self.score)
+        if len(self.found[best].alphas) == 1:
+            self.found[best] = self._exactly(best)
+
+    def _with_one(self, spectrum: Spectrum, relative: float) -> _Tried:
+        """A spectrum with one penalty, or with all of them where that takes no longer."""
+        scale, unit = self._scale(spectrum)
+        scored = self._problem.scored_alone(scale, relative)
+        return self._exactly(spectrum) if scored is None else _of(spectrum, unit, *scored)
 
     def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))

@@ -219,7 +219,9 @@ class FixedVectorSolver(StoringSolver[Array]):
 
 def functions_of(solutions: Sequence[Solution[Any]]) -> Functions:
     """The invariant functions of several solutions, in order."""
-    families: list[Any] = [s.functions(list(run)) for s, run in groupby(solutions, key=lambda s: s.solver)]
+    # Eigenspaces without any are often told by another solver: between the others they would make a family of each.
+    kept = [s for s in solutions if s.invariant_dim] or solutions
+    families: list[Any] = [s.functions(list(run)) for s, run in groupby(kept, key=lambda s: s.solver)]
     return families[0] if len(families) == 1 else Joined(families)
 
 
