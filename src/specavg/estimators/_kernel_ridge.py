@@ -21,6 +21,7 @@ from specavg.estimators._gradient_data import (
     warn_of_contradicting_moments,
 )
 from specavg.estimators._larger_bases import grown
+from specavg.estimators._near_rows import FEWEST_ROWS, unshown_variance
 from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._ridge_data import RidgeData
@@ -213,6 +214,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
                 basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
                 basis, fit = grown(data.not_averaged(), basis, fit, basis_at, self._candidates)
                 self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
+            if alpha is None and data.count >= FEWEST_ROWS:
+                fit = fit.with_unshown(unshown_variance(data, self._space(), basis, fit))
             self._keep(fit.of_weights(unit), outputs, None)
             if not (outputs and question_vectors(basis, outputs, self.loo_error_)):
                 self._question_error(points, targets, fit, data.count, data.count, problem.shared)
@@ -286,7 +289,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         return super()._fit_moments(moments, outputs)
 
     def _moment_problem(self, moments: Moments) -> MomentProblem:
-        return MomentProblem(moments)
+        return MomentProblem(moments, dimension=self.basis_.dimension)
 
     def _fit_slope_moments(self, moments: Moments, unit: float) -> InvariantKernelRidge:
         """Values and gradients; ratio and spectra are searched for with the moments of some of the functions."""
@@ -320,8 +323,10 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         def basis(order: Order, most: int | None) -> InvariantBasis:
             return affordable_basis(partial(self._basis_in_time, order=order), min(most or target, target))
 
-        first = default_order(self._space()) if free else order
-        return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
+        if not free:
+            return [partial(basis, order)]
+        further = further_orders(self._space(), many_rows=distinct > _limits.COMPARED_ROWS)
+        return [partial(basis, other) for other in (default_order(self._space()), *further)]
 
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)

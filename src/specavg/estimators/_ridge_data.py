@@ -123,7 +123,8 @@ class RidgeData:
                 return found
         # Points that leave a part of the space empty are no task for conjugate gradients.
         try:
-            return MomentProblem(Moments.of(basis, data.points, data.targets, data.weights))
+            sums = Moments.of(basis, data.points, data.targets, data.weights)
+            return MomentProblem(sums, dimension=basis.dimension)
         except MemoryError:
             if found is None:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from specavg.functions._few_rows import few_rows, rows_of_a_larger_table
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import best_named, screened, shortlist
 
@@ -116,8 +118,10 @@ def _on_few_rows(
     firsts = sorted(score for each in racing for score in (each.first or {}).values())
     bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
     racing = [each for each in racing if each.best <= bound]
-    finished = [(each, *each.shortlisted(alpha, bound, all_rows=everything, alone=len(racing) == 1)) for each in racing]
-    best, spectra, _ = min(finished, key=lambda entry: entry[2])
+    finished = [each.shortlisted(alpha, bound, all_rows=everything, alone=len(racing) == 1) for each in racing]
+    finished.sort(key=lambda each: each.score)
+    found = finished[0] if everything else _best_on_more_rows(finished, data, alpha)
+    best, spectra = found.racing, found.spectra
     # A basis that was ended by the time it takes would end there again, however many functions are wanted.
     basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
     if basis is not best.basis or not data.held(basis):
@@ -129,6 +133,27 @@ def _on_few_rows(
     others = np.setdiff1d(np.arange(data.count), rows)
     features[others] = _evaluated(basis, data.points[others], many=many)
     return Searched(basis, features, spectra)
+
+
+def _best_on_more_rows(finished: list[_Finished], data: RidgeData, alpha: float | None) -> _Finished:
+    """The basis that is ahead on as many rows as tell what its cutoff leaves out; `finished` has the best first.
+
+    On few rows the functions that a cutoff leaves out hardly matter beside those that the rows do not tell. On many
+    rows they are all that is wrong, and an order is as good as the functions that it has.
+    """
+    best = finished[0].score
+    promising = [each for each in finished if each.score <= best + _limits.BEHIND_NAMED][: _limits.ORDERS]
+    if len(promising) < 2 or data.count <= _limits.COMPARED_ROWS:
+        return finished[0]
+
+    def score(each: _Finished) -> float:
+        basis = each.racing.make(None)
+        sample = data.at(some_rows(data.count, _limits.ROWS_PER_FUNCTION * basis.dim))
+        with one_thread(sample.count):
+            sums = Moments.of(basis, sample.points, sample.targets, sample.weights)
+            return shortlist(MomentProblem(sums), basis, [each.best], alpha, 1).score
+
+    return min(promising, key=score)
 
 
 def _evaluated(basis: InvariantBasis, points: Array, *, many: bool) -> Array:
@@ -164,26 +189,33 @@ class _Racing:
     first: dict[Spectrum, float] | None
     best: float
 
-    def shortlisted(
-        self, alpha: float | None, bound: float, *, all_rows: bool, alone: bool
-    ) -> tuple[list[Spectrum], float]:
+    def shortlisted(self, alpha: float | None, bound: float, *, all_rows: bool, alone: bool) -> _Finished:
         """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score.
 
         With all rows the best is known, functions that stand out being named beside each. With some of many rows
         several go on, and a basis that is `alone` is not judged.
         """
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
-            return self.candidates, np.inf
+            return _Finished(self, self.candidates, self.candidates[0], np.inf)
         start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
         if not start and self.first is not None:
             start = [next(iter(self.first))]  # which is promising by the functions that are named beside it
         with one_thread(self.problem.count):
             found = shortlist(self.problem, self.basis, self.candidates, alpha, _limits.SHORTLIST, start)
             if alone and not all_rows:
-                return found.spectra, found.score
+                return _Finished(self, found.spectra, found.best, found.score)
             judged = found.spectra if all_rows else [found.best]
             best, score = best_named(self.problem, self.basis, judged, alpha)
-            return [best] if all_rows else found.spectra, score
+            return _Finished(self, [best] if all_rows else found.spectra, best, score)
+
+
+class _Finished(NamedTuple):
+    """A basis with its most promising spectra, the best of them, and how well that does."""
+
+    racing: _Racing
+    spectra: list[Spectrum]
+    best: Spectrum
+    score: float
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

@@ -135,6 +135,31 @@ def shrunk_surprise(squares: Array, rows: int, variance: Array | float = 1.0) ->
     return (rows * squares / np.maximum(variance, np.finfo(float).tiny) + _FEW) / (rows + _FEW)
 
 
+def surprise_of_sums(left_over: Array, noise: Array, freedom: float, rows: int) -> Array:
+    """m where rows are not known one by one, as if all of them told the fit as much: the share 1 − p/n of each is left.
+
+    Then d = r/(1 − p/n) and αh = 1 − p/n, r the residual: m is |r|²/(n − p) over σ², as in generalised cross-validation.
+
+    Parameters
+    ----------
+    left_over : ndarray of shape (q,)
+        |r|², weighted.
+    noise : ndarray of shape (q,)
+        σ².
+    freedom : float
+        p.
+    rows : int
+        n.
+
+    Returns
+    -------
+    ndarray of shape (1,)
+        The mean over the outputs: they share a penalty.
+    """
+    squares = left_over / max(rows - freedom, 1.0)
+    return np.array([np.mean(shrunk_surprise(squares, rows, noise))])
+
+
 def left_out_by_truncation(variances: Array) -> float:
     """T: the sum of the prior variances beyond those that are given; infinite where they decrease too slowly.
 

@@ -68,6 +68,14 @@ BEHIND = 0.3
 # 1.0 were 0.84 ± 0.09 of those with 0.3; on 422 fits of the collections and README's sets they were the same.
 BEHIND_NAMED = 1.0
 
+# Rows for each function, at most, on which the orders that are left are compared with as many functions as will be used.
+# Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the rows
+# do not tell of the functions is then a thirtieth of the noise, beside which what a cutoff leaves out is seen.
+ROWS_PER_FUNCTION = 32
+
+# Orders that are compared there, at most.
+ORDERS = 3
+
 # Score, in nats of a row, by which the best spectrum of a family may be behind that of another on the same rows, and
 # its neighbours still be compared. On 136 problems of the sets and collections of benchmarks/accuracy.py, 30 to 1,000
 # rows, 1.0 chose the same models as comparing all; 0.3 chose another one once, from 30 rows without noise.

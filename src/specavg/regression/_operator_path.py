@@ -19,6 +19,7 @@ from scipy import interpolate
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
+from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._solution_space import SolutionSpace
@@ -40,6 +41,11 @@ _VARIANCE_COLUMNS = 16
 
 class GramSource(Protocol):
     """Functions whose Gram matrix may be an operator, such as an invariant basis."""
+
+    @property
+    def dimension(self) -> int:
+        """Of the space."""
+        ...
 
     def gram_operator(self, X: Any, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """Φᵀ diag(w) Φ as an operator, and Φᵀ(w, wY); None where it has to be formed."""
@@ -189,14 +195,31 @@ class OperatorPath(Path):
             mixing = np.asarray(smooth(np.log(alphas)))
         return unmixed(alphas) + mixing
 
+    def freedom(self, alpha: float | Array) -> float:
+        return 1.0 + len(self.scale) - float(self._shrunk(np.atleast_1d(alpha)).mean())
+
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
         quadratic = p.squares - np.sum(self.right * self._solution(alpha), axis=0)
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
-    def posterior(self, alpha: float, calibration: Any = None) -> OperatorPosterior:
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
+        """That of one penalty."""
+        p, alpha = self._problem, float(alphas[0])
+        c, freedom = self.coefficients(alpha), self.freedom(alpha)
+        # |y|² − 2 b·c + cᵀGc, where (G + α/s²) c = b.
+        left_over = p.squares - np.sum(p.cross * c, axis=0) - alpha * np.sum(self._solution(alpha) ** 2, axis=0)
+        surprise = surprise_of_sums(np.maximum(left_over, 0.0), self.noise_variance(alpha), freedom, p.count)
+        truncated = left_out_by_truncation(self.scale**2) / alphas
+        return Calibration.of(surprise, np.array([freedom]), truncated, p.count, p.source.dimension, hidden=hidden)
+
+    def posterior(self, alpha: float, calibration: Calibration | None = None) -> OperatorPosterior:
         p, noise = self._problem, self.noise_variance(alpha)
-        return OperatorPosterior(p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source)
+        floor = np.zeros_like(noise)
+        if calibration is not None:
+            noise, floor = calibration.factor * noise, calibration.share * noise
+        known = p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source
+        return OperatorPosterior(*known, floor=floor)
 
 
 @final
@@ -215,6 +238,7 @@ class OperatorPosterior(Posterior):
     density: Array  # what the operator keeps of the data
     basis: GramSource
     unit: Array = field(default_factory=lambda: np.ones(1))
+    floor: Array = field(default_factory=lambda: np.zeros(1))  # (q,), the variance of what no function shows
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
         gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
@@ -224,7 +248,9 @@ class OperatorPosterior(Posterior):
             right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
             x, _ = gram.solved(self.scale, self.alpha, right, _VARIANCE)
             values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
-        return np.multiply.outer((0.0 if slopes else 1.0 / self.weight) + values, self.noise)
+        if slopes:
+            return np.multiply.outer(values, self.noise)
+        return np.multiply.outer(1.0 / self.weight + values, self.noise) + self.floor
 
 
 class CentredGram(NamedTuple):

@@ -369,11 +369,12 @@ def order_in_own_units(space: Space) -> Order:
     return ByType(balanced=True) if space.has_own_units and space.parts <= _FEW_PARTS else BY_EIGENVALUE
 
 
-def further_orders(space: Space) -> tuple[Order, ...]:
+def further_orders(space: Space, *, many_rows: bool = False) -> tuple[Order, ...]:
     """Orders beside that of eigenvalues that are worth a try.
 
     Few coordinates, copies or factors first, in four dimensions and more; balanced parts where they are unlike, and
-    each of up to three late.
+    each of up to three late. Of `many_rows` few coordinates come first in two and three dimensions too: the rows could
+    tell far more functions than there are, and the cutoff decides what is left out.
 
     Examples
     --------
@@ -389,6 +390,6 @@ def further_orders(space: Space) -> tuple[Order, ...]:
     balanced = (ByType(balanced=True),) if unlike > 1 and space.parts <= _FEW_PARTS else ()
     if 1 < unlike <= _FEW_UNLIKE_PARTS:
         balanced += tuple(ByType(balanced=True, late=i) for i in range(unlike))
-    if space.parts == 1 or space.dim < _MANY_COORDINATES:
+    if space.parts == 1 or (space.dim < _MANY_COORDINATES and not many_rows):
         return balanced
     return (*balanced, *(FewCoordinates(steepness) for steepness in _STEEPNESSES))
