@@ -11,12 +11,14 @@ functions changes is small and smooth in log α, and a few random signs estimate
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
-from scipy import interpolate
+from scipy import interpolate, linalg
 
 from specavg._arrays import Array
+from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
 from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
@@ -30,7 +32,11 @@ _SCORED = 1e-6  # relative residual of solutions that compare penalties
 _STRONGEST = 1e6  # largest penalty of a function, in units of Σw: its coefficient is then a millionth of what it was
 _TRACED = 0.02  # relative residual of solutions for a trace, whose error is the square of it
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
-_VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
+# Relative residual for a variance. A solution that starts at zero leaves the square of it out of the variance, times the
+# condition of the preconditioned system: eight digits on uniform points.
+_VARIANCE = 1e-4
+_FACTOR_MEMORY = 0.5  # part of the memory limit that a factor of the Gram matrix may take
+_FACTOR_COLUMNS = 64  # columns of it that are found together
 _PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much
 _FEWEST_PROBES = 2
 FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
@@ -225,9 +231,10 @@ class OperatorPath(Path):
 @final
 @dataclass(frozen=True, eq=False)
 class OperatorPosterior(Posterior):
-    """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
+    """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled, and `floor`.
 
-    Nothing is decomposed: each point takes a solution by conjugate gradients, many points together.
+    Each point takes a solution by conjugate gradients, until these have taken as many products with G as G has columns.
+    Then G is formed and factored where it fits in memory, and every further point takes a triangular solution.
     """
 
     weight: float
@@ -241,16 +248,68 @@ class OperatorPosterior(Posterior):
     floor: Array = field(default_factory=lambda: np.zeros(1))  # (q,), the variance of what no function shows
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
-        Z = (features if slopes else features - self.mean) * self.scale
-        values = np.empty(len(Z))
-        for start in range(0, len(Z), _VARIANCE_COLUMNS):
-            right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
-            x, _ = gram.solved(self.scale, self.alpha, right, _VARIANCE)
-            values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
+        values = self._solver.quadratic_forms((features if slopes else features - self.mean) * self.scale)
         if slopes:
             return np.multiply.outer(values, self.noise)
         return np.multiply.outer(1.0 / self.weight + values, self.noise) + self.floor
+
+    @cached_property
+    def _solver(self) -> _InverseForms:
+        """What is kept from one call to the next; it is not saved."""
+        gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
+        return _InverseForms(gram, self.scale, self.alpha)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_solver"}
+
+
+@final
+class _InverseForms:
+    """z(S G S + α)⁻¹zᵀ for many z.
+
+    Parameters
+    ----------
+    gram : CentredGram
+    scale : ndarray of shape (D,)
+    alpha : float
+    """
+
+    def __init__(self, gram: CentredGram, scale: Array, alpha: float) -> None:
+        self._gram, self._scale, self._alpha = gram, scale, alpha
+        self._products = 0  # columns that G was multiplied by
+        self._factor: Array | None = None  # L of S G S + α = L Lᵀ
+
+    def quadratic_forms(self, Z: Array) -> Array:
+        """Of each row of Z."""  # (n, D) -> (n,)
+        values = np.empty(len(Z))
+        for start in range(0, len(Z), _VARIANCE_COLUMNS):
+            if self._factor is None and self._products >= len(self._scale) and self._fits:
+                self._factor = self._factored()
+            if self._factor is not None:
+                solved = linalg.solve_triangular(self._factor, Z[start:].T, lower=True, check_finite=False)
+                values[start:] = np.einsum("dn,dn->n", solved, solved)
+                break
+            some = slice(start, start + _VARIANCE_COLUMNS)
+            right = np.ascontiguousarray(Z[some].T)
+            x, steps = self._gram.solved(self._scale, self._alpha, right, _VARIANCE)
+            self._products += steps * right.shape[1]
+            values[some] = np.sum(right * x, axis=0)
+        return values
+
+    @property
+    def _fits(self) -> bool:
+        return 8.0 * len(self._scale) ** 2 <= _FACTOR_MEMORY * settings().memory_limit
+
+    def _factored(self) -> Array:
+        D = len(self._scale)
+        A = np.empty((D, D), order="F")
+        for start in range(0, D, _FACTOR_COLUMNS):
+            columns = np.arange(start, min(start + _FACTOR_COLUMNS, D))
+            unit = np.zeros((D, len(columns)))
+            unit[columns, columns - start] = self._scale[columns]
+            A[:, columns] = self._scale[:, None] * self._gram.product(unit)
+        A[np.diag_indices(D)] += self._alpha
+        return linalg.cholesky(A, lower=True, overwrite_a=True, check_finite=False)
 
 
 class CentredGram(NamedTuple):
