@@ -211,11 +211,13 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             problem = data.problem(basis, searched.features, candidates, alpha)
             fit = self._solved(problem, candidates, alpha)
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
-                basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
-                basis, fit = grown(data.not_averaged(), basis, fit, basis_at, self._candidates)
+                grows = default_order(self._space()) if basis.order.logarithmic else basis.order
+                basis_at = partial(self._basis, order=grows, seconds=_limits.LARGE_BASIS_SECONDS)
+                basis, fit = grown(data.not_averaged(), basis, fit, grows, basis_at, self._candidates)
                 self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
             if alpha is None and data.count >= FEWEST_ROWS:
-                fit = fit.with_unshown(unshown_variance(data, self._space(), basis, fit))
+                unshown = unshown_variance(data, self._space(), basis, fit)
+                fit = fit if unshown is None else fit.with_unshown(unshown)
             self._keep(fit.of_weights(unit), outputs, None)
             if not (outputs and question_vectors(basis, outputs, self.loo_error_)):
                 self._question_error(points, targets, fit, data.count, data.count, problem.shared)
@@ -325,7 +327,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
         if not free:
             return [partial(basis, order)]
-        further = further_orders(self._space(), many_rows=distinct > _limits.COMPARED_ROWS)
+        further = further_orders(self._space(), many_rows=distinct >= _limits.MANY_ROWS_A_FUNCTION * target)
         return [partial(basis, other) for other in (default_order(self._space()), *further)]
 
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:

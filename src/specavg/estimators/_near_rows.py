@@ -3,6 +3,8 @@
 Noise of different rows is independent, and a function is nearly the same at near points. So the mean product of the
 residuals of a row and its nearest one is the mean square of what the fit lacks there, without the noise. In the rows
 that were fitted the fit follows the noise of both: with p degrees of freedom and n rows that takes about σ²p/n away.
+How nearly the same the function is at near points, the last functions of the basis tell: those that are missing come
+after them.
 """
 
 from __future__ import annotations
@@ -10,22 +12,25 @@ from __future__ import annotations
 import numpy as np
 
 from specavg._arrays import Array
-from specavg._random import some_rows
+from specavg._random import OWN_SEED, some_rows
 from specavg.estimators._ridge_data import RidgeData
 from specavg.invariants import InvariantBasis
 from specavg.regression._ridge_fit import RidgeFit
 from specavg.spaces import Space
 
-# Rows from which on this is asked. The mean of n products of noise is known to σ²/√n, a tenth with so many rows, and
-# variances of functions are worth a tenth of σ² where they matter.
-FEWEST_ROWS = 2_000
-_PAIRS = 20_000  # rows, at most, whose nearest row is compared: the mean is then known to 0.7 % of the noise variance
+# Rows from which on this is asked. The mean of n products of noise is known to σ²/√n, 1.6 % with so many rows.
+FEWEST_ROWS = 4_000
+# Rows, at most, whose nearest row is compared: the mean is then known to 0.6 % of the noise variance, for about a second.
+_PAIRS = 40_000
+_LAST = 0.1  # part of the functions that are taken for those that are missing
+_NEAR = 0.5  # correlation of these at near rows, below which the rows are too far apart to tell
 
 
-def unshown_variance(data: RidgeData, space: Space, basis: InvariantBasis, fit: RidgeFit) -> Array:
+def unshown_variance(data: RidgeData, space: Space, basis: InvariantBasis, fit: RidgeFit) -> Array | None:
     """The mean square of what the fit lacks at the rows, as residuals of near rows tell it; at least zero.
 
-    In many dimensions no two rows are near, and nothing is found.
+    One standard error is taken off: chance alone then seldom widens error bars. None where rows are too far apart, as
+    in many dimensions.
 
     Parameters
     ----------
@@ -44,8 +49,19 @@ def unshown_variance(data: RidgeData, space: Space, basis: InvariantBasis, fit: 
     rows = some_rows(len(places), _PAIRS)
     near = KDTree(places).query(places[rows], k=2)[1]
     near = np.where(near[:, 0] == rows, near[:, 1], near[:, 0])
-    used, both = np.unique(np.concatenate([rows, near]), return_inverse=True)
-    residual = (data.targets[used] - basis.combine(data.points[used], fit.coefficients))[both]
-    weights = data.weights[rows] * data.weights[near]
-    products = weights @ (residual[: len(rows)] * residual[len(rows) :]) / weights.sum()
-    return np.maximum(products + fit.noise * fit.freedom / data.weights.sum(), 0.0)
+    pairs = np.unique(np.sort(np.column_stack([rows, near]), axis=1), axis=0)  # two rows may be nearest to each other
+    used, pairs = np.unique(pairs, return_inverse=True)
+    first, second = pairs.reshape(-1, 2).T
+    last = np.zeros((basis.dim, 1))
+    some = slice(-max(int(_LAST * basis.dim), 1), None)
+    last[some, 0] = np.random.default_rng(OWN_SEED).choice([-1.0, 1.0], len(last[some]))
+    values = basis.combine(data.points[used], np.hstack([last, fit.coefficients]))
+    likeness = float(np.mean(values[first, 0] * values[second, 0]) / np.mean(values[first, 0] ** 2))
+    if likeness < _NEAR:
+        return None
+    residual = data.targets[used] - values[:, 1:]
+    products, shares = residual[first] * residual[second], data.weights[used][first] * data.weights[used][second]
+    shares /= shares.sum()
+    mean = shares @ products
+    error = np.sqrt(shares**2 @ (products - mean) ** 2)
+    return np.maximum(mean - error + fit.noise * fit.freedom / data.weights.sum(), 0.0) / likeness

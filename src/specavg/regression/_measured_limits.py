@@ -16,6 +16,13 @@ FEATURES_HELD = 3e7
 # functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty.
 DECOMPOSED = 600
 
+# n · D² that sums over data take in a second of one thread, and the rows that eigendecompositions for a few spectra take
+# as long as, for each function: 100,000 rows of 1,024 functions take 4.8 s, 30,000 take 2.0 s. A Gram matrix is an
+# operator only where that is forecast to be faster: with few coordinates first on T³ (1,019 functions, 30,000 rows) a
+# default took 48 s with the operator.
+SUMS_A_SECOND = 2e10
+DECOMPOSITION_ROWS = 20
+
 # Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two threads
 # on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points took
 # 2.6 s with two threads and 0.55 s with one. One of 2,000 points took 5.0 s with two threads and 6.4 s with one on idle
@@ -67,6 +74,11 @@ BEHIND = 0.3
 # that stand out beside each, and such scores lie farther apart. On 16 draws of exp(Σ cos/2) of seven angles errors with
 # 1.0 were 0.84 ± 0.09 of those with 0.3; on 422 fits of the collections and README's sets they were the same.
 BEHIND_NAMED = 1.0
+
+# Rows for each function from which on the cutoff, and not the rows, decides which functions are fitted: orders are then
+# compared on many rows, in two and three dimensions too. Reached with 4,340 rows, which are given 1,024 functions. With
+# fewer rows a function the comparison takes longer than the fit.
+MANY_ROWS_A_FUNCTION = 4
 
 # Rows for each function, at most, on which the orders that are left are compared with as many functions as will be used.
 # Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the rows
