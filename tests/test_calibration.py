@@ -66,7 +66,7 @@ def test_surprise_from_sums_is_nearly_that_of_rows():
 def test_residuals_of_near_rows_tell_what_no_function_shows(noise):
     """A fast wave beyond the cutoff is taken for noise by every other rule; so it is not by the rows beside each."""
     rng = np.random.default_rng(0)
-    X, Z = SPACE.sample(6_000, rng), SPACE.sample(1_000, rng)
+    X, Z = SPACE.sample(20_000, rng), SPACE.sample(1_000, rng)
 
     def f(X):
         return np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.3 * np.cos(14 * np.pi * X).sum(axis=1)

@@ -122,14 +122,17 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     400 rows the candidates are first compared on 400 of them, so that the order of the rows can, seldom, change the
     choice: sort the rows for the same fit.
 
-    *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty,
-    and features that are held, the deviations are calibrated by the rows that were left out: they grow with the errors
-    of these rows, with the roughness that looks like noise, and with the number of things that were chosen. Intervals
-    of rough functions of many coordinates without noise are too narrow.
+    *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty
+    the deviations are calibrated by the rows that were left out: they grow with the errors of these rows, with the
+    roughness that looks like noise, and with the number of things that were chosen. From 20,000 rows on, what residuals
+    of near rows have in common takes the place of a guess of that roughness; data in chunks, and gradients in chunks,
+    have no such rows, and the latter are not calibrated. Intervals of rough functions of many coordinates without
+    noise are too narrow.
 
     *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
-    where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few
-    coordinates compete with those of small eigenvalues, and `basis_.order` says which were taken.
+    where that would take too long, or more memory than `sa.config` allows. In four and more dimensions, and with 4 rows
+    and more for a function in two and three, functions of few coordinates compete with those of small eigenvalues.
+    `basis_.order` says which were taken: give it beside a cutoff of your own, which keeps the order of eigenvalues.
 
     *Several outputs* share the spectrum, and each combination of them in `directions_` has a penalty of its own. With a
     given `alpha`, and where only moments are known, all outputs have the same penalty.

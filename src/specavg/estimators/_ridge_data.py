@@ -97,7 +97,7 @@ class RidgeData:
         return FeatureProblem(*given, half_digits=half_digits, before=self.lost)
 
     def operator_seconds(self, basis: InvariantBasis) -> float:
-        """A forecast of a fit whose Gram matrix is an operator; infinite where it is none, or does not fit in memory."""
+        """A forecast of a fit whose Gram matrix is an operator; infinite where it is none or does not fit in memory."""
         forecast = basis.gram_nanoseconds(self.count)
         if forecast is None:
             return np.inf

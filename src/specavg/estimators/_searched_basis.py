@@ -143,8 +143,7 @@ def _best_on_more_rows(finished: list[_Finished], data: RidgeData, alpha: float 
     """
     best = finished[0].score
     promising = [each for each in finished if each.score <= best + _limits.BEHIND_NAMED][: _limits.ORDERS]
-    few = data.count < _limits.MANY_ROWS_A_FUNCTION * finished[0].racing.make(None).dim
-    if len(promising) < 2 or few:
+    if len(promising) < 2 or data.count < _limits.MANY_ROWS_A_FUNCTION * finished[0].racing.make(None).dim:
         return finished[0]
 
     def score(each: _Finished) -> float:

@@ -16,8 +16,8 @@ FEATURES_HELD = 3e7
 # functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty.
 DECOMPOSED = 600
 
-# n · D² that sums over data take in a second of one thread, and the rows that eigendecompositions for a few spectra take
-# as long as, for each function: 100,000 rows of 1,024 functions take 4.8 s, 30,000 take 2.0 s. A Gram matrix is an
+# n · D² that sums over data take in a second of one thread, and the rows for each function whose sums take as long as
+# the eigendecompositions for a few spectra: 100,000 rows of 1,024 functions take 4.8 s, 30,000 take 2.0 s. A Gram matrix is an
 # operator only where that is forecast to be faster: with few coordinates first on T³ (1,019 functions, 30,000 rows) a
 # default took 48 s with the operator.
 SUMS_A_SECOND = 2e10
@@ -80,8 +80,8 @@ BEHIND_NAMED = 1.0
 # fewer rows a function the comparison takes longer than the fit.
 MANY_ROWS_A_FUNCTION = 4
 
-# Rows for each function, at most, on which the orders that are left are compared with as many functions as will be used.
-# Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the rows
+# Rows for each function, at most, on which the orders that are left are compared, with as many functions as will be
+# used. Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the rows
 # do not tell of the functions is then a thirtieth of the noise, beside which what a cutoff leaves out is seen.
 ROWS_PER_FUNCTION = 32
 

@@ -32,10 +32,11 @@ _SCORED = 1e-6  # relative residual of solutions that compare penalties
 _STRONGEST = 1e6  # largest penalty of a function, in units of Σw: its coefficient is then a millionth of what it was
 _TRACED = 0.02  # relative residual of solutions for a trace, whose error is the square of it
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
-# Relative residual for a variance. A solution that starts at zero leaves out the square of it, times the condition of the
-# preconditioned system: a standard deviation has nine digits on uneven points too, in two thirds of the steps of 1e-8.
+# Relative residual for a variance. A solution that starts at zero leaves out the square of it, times the condition of
+# the preconditioned system: a standard deviation has nine digits on uneven points too, in two thirds of the steps of 1e-8.
 _VARIANCE = 1e-6
 _FACTOR_MEMORY = 0.5  # part of the memory limit that a factor of the Gram matrix may take
+_SOLVED_NANOSECONDS = 0.05  # of a triangular solution, for each number of the matrix: 20 operations in a nanosecond
 _FACTOR_COLUMNS = 64  # columns of it that are found together
 _PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much
 _FEWEST_PROBES = 2
@@ -51,6 +52,10 @@ class GramSource(Protocol):
     @property
     def dimension(self) -> int:
         """Of the space."""
+        ...
+
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        """Forecasts for n rows: of the operator, and of its product with a column; None where there is none."""
         ...
 
     def gram_operator(self, X: Any, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
@@ -234,7 +239,8 @@ class OperatorPosterior(Posterior):
     """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled, and `floor`.
 
     Each point takes a solution by conjugate gradients, until these have taken as many products with G as G has columns.
-    Then G is formed and factored where it fits in memory, and every further point takes a triangular solution.
+    Then G is formed and factored where it fits in memory and triangular solutions are forecast to take less than half
+    of the time, and every further point takes one.
     """
 
     weight: float
@@ -257,7 +263,8 @@ class OperatorPosterior(Posterior):
     def _solver(self) -> _InverseForms:
         """What is kept from one call to the next; it is not saved."""
         gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
-        return _InverseForms(gram, self.scale, self.alpha)
+        forecast = self.basis.gram_nanoseconds(1)  # the time of a product does not depend on the number of rows
+        return _InverseForms(gram, self.scale, self.alpha, 0.0 if forecast is None else forecast[1])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_solver"}
@@ -272,10 +279,13 @@ class _InverseForms:
     gram : CentredGram
     scale : ndarray of shape (D,)
     alpha : float
+    nanoseconds : float
+        Forecast of a product with G.
     """
 
-    def __init__(self, gram: CentredGram, scale: Array, alpha: float) -> None:
-        self._gram, self._scale, self._alpha = gram, scale, alpha
+    def __init__(self, gram: CentredGram, scale: Array, alpha: float, nanoseconds: float) -> None:
+        self._gram, self._scale, self._alpha, self._nanoseconds = gram, scale, alpha, nanoseconds
+        self._solutions = 0
         self._products = 0  # columns that G was multiplied by
         self._factor: Array | None = None  # L of S G S + α = L Lᵀ
 
@@ -283,7 +293,7 @@ class _InverseForms:
         """Of each row of Z."""  # (n, D) -> (n,)
         values = np.empty(len(Z))
         for start in range(0, len(Z), _VARIANCE_COLUMNS):
-            if self._factor is None and self._products >= len(self._scale) and self._fits:
+            if self._factor is None and self._products >= len(self._scale) and self._pays:
                 self._factor = self._factored()
             if self._factor is not None:
                 solved = linalg.solve_triangular(self._factor, Z[start:].T, lower=True, check_finite=False)
@@ -293,12 +303,15 @@ class _InverseForms:
             right = np.ascontiguousarray(Z[some].T)
             x, steps = self._gram.solved(self._scale, self._alpha, right, _VARIANCE)
             self._products += steps * right.shape[1]
+            self._solutions += right.shape[1]
             values[some] = np.sum(right * x, axis=0)
         return values
 
     @property
-    def _fits(self) -> bool:
-        return 8.0 * len(self._scale) ** 2 <= _FACTOR_MEMORY * settings().memory_limit
+    def _pays(self) -> bool:
+        squared = float(len(self._scale)) ** 2
+        fits = 8.0 * squared <= _FACTOR_MEMORY * settings().memory_limit
+        return fits and self._products / self._solutions * self._nanoseconds > 2.0 * _SOLVED_NANOSECONDS * squared
 
     def _factored(self) -> Array:
         D = len(self._scale)
