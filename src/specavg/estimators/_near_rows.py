@@ -52,7 +52,7 @@ def unshown_variance(data: RidgeData, space: Space, basis: InvariantBasis, fit: 
     near = np.where(near[:, 0] == rows, near[:, 1], near[:, 0])
     pairs = np.unique(np.sort(np.column_stack([rows, near]), axis=1), axis=0)  # two rows may be nearest to each other
     used = np.unique(pairs)
-    first, second = np.searchsorted(used, pairs).T
+    first, second = np.searchsorted(used, pairs[:, 0]), np.searchsorted(used, pairs[:, 1])
     last = np.zeros((basis.dim, 1))
     some = slice(-max(int(_LAST * basis.dim), 1), None)
     last[some, 0] = np.random.default_rng(OWN_SEED).choice([-1.0, 1.0], len(last[some]))

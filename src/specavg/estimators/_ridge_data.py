@@ -126,7 +126,7 @@ class RidgeData:
         found: OperatorProblem | None = None
         one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
         sums = (self.count + _limits.DECOMPOSITION_ROWS * basis.dim) * basis.dim**2 / _limits.SUMS_A_SECOND
-        faster = basis.dim > _limits.DECOMPOSED and self.operator_seconds(basis) <= sums
+        faster = basis.dim > _limits.DECOMPOSED and self.operator_seconds(basis) <= max(sums, _limits.OPERATOR_SECONDS)
         if basis.dim > 1 and (one_solution or faster):
             found = OperatorProblem.of(basis, data.points, data.targets, data.weights)
         if found is not None:

@@ -17,11 +17,12 @@ FEATURES_HELD = 3e7
 DECOMPOSED = 600
 
 # n · D² that sums over data take in a second of one thread, and the rows for each function whose sums take as long as
-# the eigendecompositions for a few spectra: 100,000 rows of 1,024 functions take 4.8 s, 30,000 take 2.0 s. A Gram matrix is an
+# the eigendecompositions for a few spectra: 100,000 rows of 1,024 functions take 4.8 s, 30,000 2.0 s. A Gram matrix is an
 # operator only where that is forecast to be faster: with few coordinates first on T³ (1,019 functions, 30,000 rows) a
 # default took 48 s with the operator.
 SUMS_A_SECOND = 2e10
 DECOMPOSITION_ROWS = 20
+OPERATOR_SECONDS = 5.0  # forecasts up to which an operator is taken in any case: they are pessimistic there
 
 # Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two threads
 # on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points took
@@ -81,8 +82,8 @@ BEHIND_NAMED = 1.0
 MANY_ROWS_A_FUNCTION = 4
 
 # Rows for each function, at most, on which the orders that are left are compared, with as many functions as will be
-# used. Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the rows
-# do not tell of the functions is then a thirtieth of the noise, beside which what a cutoff leaves out is seen.
+# used. Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the
+# rows do not tell of the functions is then a thirtieth of the noise, beside which what a cutoff leaves out is seen.
 ROWS_PER_FUNCTION = 32
 
 # Orders that are compared there, at most.

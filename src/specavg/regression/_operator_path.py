@@ -33,7 +33,7 @@ _STRONGEST = 1e6  # largest penalty of a function, in units of Σw: its coeffici
 _TRACED = 0.02  # relative residual of solutions for a trace, whose error is the square of it
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
 # Relative residual for a variance. A solution that starts at zero leaves out the square of it, times the condition of
-# the preconditioned system: a standard deviation has nine digits on uneven points too, in two thirds of the steps of 1e-8.
+# the preconditioned system: standard deviations have nine digits on uneven points, in two thirds of the steps.
 _VARIANCE = 1e-6
 _FACTOR_MEMORY = 0.5  # part of the memory limit that a factor of the Gram matrix may take
 _SOLVED_NANOSECONDS = 0.05  # of a triangular solution, for each number of the matrix: 20 operations in a nanosecond
