@@ -131,6 +131,6 @@ def test_a_gram_matrix_is_an_operator_only_where_that_is_faster():
     data = RidgeData.of(X, np.cos(np.pi * X[:, :1]), np.ones(len(X)))
     solvers = []
     for order in ("eigenvalue", FewCoordinates(4)):
-        basis = sa.invariant_basis(space, max_invariant_dim=640, order=order)
+        basis = sa.invariant_basis(space, max_invariant_dim=1024, order=order)
         solvers.append(data.problem(basis, None, spectrum_candidates(basis, "heat", None, 1.0), None).solver)
     assert solvers == ["toeplitz", "moments"]

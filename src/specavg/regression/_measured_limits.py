@@ -17,7 +17,7 @@ FEATURES_HELD = 3e7
 DECOMPOSED = 600
 
 # n · D² that sums over data take in a second of one thread, and the rows for each function whose sums take as long as
-# the eigendecompositions for a few spectra: 100,000 rows of 1,024 functions take 4.8 s, 30,000 2.0 s. A Gram matrix is an
+# the eigendecompositions for a few spectra: 100,000 rows of 1,024 functions take 4.8 s. A Gram matrix is an
 # operator only where that is forecast to be faster: with few coordinates first on T³ (1,019 functions, 30,000 rows) a
 # default took 48 s with the operator.
 SUMS_A_SECOND = 2e10
