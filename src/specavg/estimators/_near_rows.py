@@ -9,6 +9,8 @@ after them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from specavg._arrays import Array
@@ -48,7 +50,8 @@ def unshown_variance(data: RidgeData, space: Space, basis: InvariantBasis, fit: 
     spread = places.std(axis=0)
     places = places[:, spread > 0] / spread[spread > 0]  # columns may have units of their own
     rows = some_rows(len(places), _PAIRS)
-    near = KDTree(places).query(places[rows], k=2)[1]
+    tree: Any = KDTree(places)
+    near = tree.query(places[rows], k=2)[1]
     near = np.where(near[:, 0] == rows, near[:, 1], near[:, 0])
     pairs = np.unique(np.sort(np.column_stack([rows, near]), axis=1), axis=0)  # two rows may be nearest to each other
     used = np.unique(pairs)
