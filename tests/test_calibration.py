@@ -6,8 +6,14 @@ from scipy.special import zeta
 
 import specavg as sa
 from specavg import groups
+from specavg.estimators._near_rows import unshown_variance
+from specavg.estimators._ridge_data import RidgeData
 from specavg.regression._calibration import CHOSEN, ROUGHNESS, Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
+from specavg.regression._spectra import spectrum_candidates
+from specavg.regression._spectrum_choice import ridge_fit
 
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
 
@@ -41,6 +47,45 @@ def test_surprise_is_the_mean_square_of_what_refits_predict():
     np.testing.assert_allclose(found.factor, surprise * chosen, rtol=1e-6)
     rough = np.clip(left_out_by_truncation(path.scale**2) / alpha, ROUGHNESS * freedom / 60, 1)
     np.testing.assert_allclose(found.share, chosen * (max(surprise - 1, 0) + rough), rtol=1e-6)
+
+
+def test_surprise_from_sums_is_nearly_that_of_rows():
+    """With many more rows than functions all rows tell as much."""
+    X, y = data(3_000)
+    basis = sa.invariant_basis(SPACE, GROUP, max_invariant_dim=40)
+    weights, scale = np.ones(len(X)), (1.0 + basis.eigenvalues[1:]) ** -1.0
+    rows = FeatureProblem(basis.evaluate(X)[:, 1:], y[:, None], weights).path(scale)
+    sums = MomentProblem(Moments.of(basis, X, y[:, None], weights)).path(scale)
+    for alpha in (np.array([1.0]), np.array([100.0])):
+        found, wanted = sums.calibration(alpha), rows.calibration(alpha)
+        np.testing.assert_allclose(found.factor, wanted.factor, rtol=2e-3)
+        np.testing.assert_allclose(found.share, wanted.share, atol=2e-3)
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.5])
+def test_residuals_of_near_rows_tell_what_no_function_shows(noise):
+    """A fast wave beyond the cutoff is taken for noise by every other rule; so it is not by the rows beside each."""
+    rng = np.random.default_rng(0)
+    X, Z = SPACE.sample(20_000, rng), SPACE.sample(1_000, rng)
+
+    def f(X):
+        return np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.3 * np.cos(14 * np.pi * X).sum(axis=1)
+
+    model = sa.InvariantKernelRidge(SPACE, GROUP, max_invariant_dim=60)  # the wave is the 89th
+    mean, deviation = model.fit(X, f(X) + noise * rng.normal(size=len(X))).predict(Z, return_std=True)
+    missing = np.sqrt(np.mean((mean - f(Z)) ** 2))
+    assert missing > 0.25
+    assert np.sqrt(np.mean(deviation**2)) == pytest.approx(missing, rel=0.15)
+
+
+def test_rows_that_are_far_apart_tell_nothing():
+    space, rng = sa.Torus(8), np.random.default_rng(0)
+    X = space.sample(300, rng)
+    basis = sa.invariant_basis(space, groups.symmetric(8), max_invariant_dim=30)
+    data = RidgeData.of(X, rng.normal(size=(300, 1)), np.ones(300))
+    problem = data.problem(basis, data.features(basis), [], None)
+    fit = ridge_fit(problem, basis, spectrum_candidates(basis, "heat", None, 1.0), None)
+    assert unshown_variance(data, space, basis, fit) is None
 
 
 @pytest.mark.parametrize("power", [1.5, 2.0, 4.0])

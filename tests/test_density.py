@@ -232,7 +232,9 @@ ATOMS = [
 ]
 
 
-@pytest.mark.parametrize("space, group, cosine, share", ATOMS, ids=lambda value: "" if callable(value) else repr(value)[:30])
+@pytest.mark.parametrize(
+    "space, group, cosine, share", ATOMS, ids=lambda value: "" if callable(value) else repr(value)[:30]
+)
 def test_an_atom_has_the_mass_of_its_rows_and_a_warning(space, group, cosine, share):
     point = {1: [0.0], 3: [0.0, 0.0, 1.0], 9: np.eye(3).ravel()}[space.n_features]
     X, Z = with_an_atom(space, point, share), space.sample(100_000, random_state=2)

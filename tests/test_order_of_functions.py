@@ -295,6 +295,9 @@ def test_which_spaces_have_further_orders():
     for space in (*one, Product(Circle(), Circle())):
         assert further_orders(space) == ()
     assert further_orders(Product(Circle(), sphere)) == balanced + late
+    for space in (Torus(3), Power(Circle(), 2), Product(Circle(), Circle())):  # of many rows
+        assert further_orders(space, many_rows=True) == few
+    assert further_orders(Sphere(6), many_rows=True) == ()
 
 
 def test_high_frequencies_of_single_angles_are_found_beside_a_wave_of_all_of_them():

@@ -5,7 +5,10 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.estimators._ridge_data import RidgeData
+from specavg.invariants import FewCoordinates
 from specavg.regression import _measured_limits as _limits
+from specavg.regression._spectra import spectrum_candidates
 
 ROWS = 3 * _limits.SEARCH_ROWS // 2
 
@@ -151,3 +154,50 @@ def test_a_search_for_functions_that_the_time_ended_is_not_made_again(monkeypatc
     model = sa.InvariantKernelRidge(space, group).fit(X, y)
     assert model.basis_.cutoff.kind == "max_eigenvalue"
     assert max(cutoff.value for cutoff in searched) < 2 * _limits.FUNCTIONS_PER_POINT * _limits.SCREEN_ROWS
+
+
+@pytest.fixture
+def few_functions(monkeypatch):
+    """Many rows are given 96 functions."""
+    monkeypatch.setattr(_limits, "WORK", 1e7)
+    monkeypatch.setattr(_limits, "MANY_ROWS_FUNCTIONS", 96)
+
+
+def test_with_many_rows_the_order_is_one_whose_functions_reach_far_enough(few_functions):
+    """In two dimensions too: 96 functions by eigenvalue end at degree ten, and the waves need degree twenty."""
+    space, rng = sa.Power(sa.Interval(0, 1), 2), np.random.default_rng(0)
+    X, Z = rng.random((3_000, 2)), rng.random((500, 2))
+    y = np.sin(25 * X).sum(axis=1) + 0.1 * rng.normal(size=len(X))
+    errors = [
+        np.std(sa.InvariantKernelRidge(space, order=order).fit(X, y).predict(Z) - np.sin(25 * Z).sum(axis=1))
+        for order in (None, "eigenvalue")
+    ]
+    assert errors[0] < 0.2 * errors[1]
+
+
+def test_orders_are_compared_on_rows_that_show_what_a_cutoff_leaves_out(few_functions, monkeypatch):
+    """With noise 400 rows do not tell which functions follow kinks best; 3,000 rows do."""
+    space, rng = sa.Power(sa.Interval(0, 1), 2), np.random.default_rng(0)
+    X = rng.random((6_000, 2))
+
+    def f(X):
+        return 3 * np.abs(X - 0.5).sum(axis=1) + np.abs(X[:, 0] - X[:, 1])
+
+    y, errors = f(X) + f(X).std() * rng.normal(size=len(X)), list[float]()
+    Z = rng.random((1_000, 2))
+    for orders in (_limits.ORDERS, 1):
+        monkeypatch.setattr(_limits, "ORDERS", orders)
+        errors.append(np.std(sa.InvariantKernelRidge(space).fit(X, y).predict(Z) - f(Z)))
+    assert errors[0] < 0.9 * errors[1]
+
+
+def test_a_gram_matrix_is_an_operator_only_where_that_is_faster():
+    """Frequencies of few coordinates reach far, and a transform to a grid of all of them takes long."""
+    space = sa.Torus(3)
+    X = space.sample(5_000, random_state=0)
+    data = RidgeData.of(X, np.cos(np.pi * X[:, :1]), np.ones(len(X)))
+    solvers = []
+    for order in ("eigenvalue", FewCoordinates(4)):
+        basis = sa.invariant_basis(space, max_invariant_dim=1024, order=order)
+        solvers.append(data.problem(basis, None, spectrum_candidates(basis, "heat", None, 1.0), None).solver)
+    assert solvers == ["toeplitz", "moments"]

@@ -11,7 +11,7 @@ from specavg.regression._conjugate_gradients import conjugate_gradients
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
-from specavg.regression._operator_path import OperatorPosterior, OperatorProblem
+from specavg.regression._operator_path import CentredGram, OperatorPosterior, OperatorProblem
 
 pytest.importorskip("finufft")
 
@@ -91,6 +91,37 @@ def test_the_variance_equals_that_of_the_matrix():
     noise = np.array([1.0, 4.0])
     posterior = OperatorPosterior(toeplitz.weight, toeplitz.mean_features, scale, alpha, noise, density, basis)
     assert posterior.variance(features) == pytest.approx(np.outer(wanted, noise), rel=1e-9)
+
+
+def test_many_points_share_a_factor_and_few_need_none(monkeypatch):
+    basis, toeplitz, moments = problems("square, uneven")
+    scale = SPECTRA["sobolev"](basis.eigenvalues[1:])
+    alpha = 1e-3 * moments.path(scale).top
+    A = moments.gram * scale * scale[:, None] + alpha * np.eye(len(scale))
+    features = basis.evaluate(basis.space.sample(4 * basis.dim, random_state=5))[:, 1:]
+    Z = (features - moments.mean_features) * scale
+    wanted = 1 / moments.weight + np.einsum("ni,in->n", Z, np.linalg.solve(A, Z.T))
+    posterior, fresh = (toeplitz.path(scale).posterior(alpha) for _ in range(2))
+    noise = toeplitz.path(scale).noise_variance(alpha)
+    found = posterior.variance(features)
+    assert found == pytest.approx(np.outer(wanted, noise), rel=1e-9)
+    monkeypatch.setattr(CentredGram, "product", lambda *_: pytest.fail("G was multiplied again"))
+    assert posterior.variance(features[-3:]) == pytest.approx(found[-3:], rel=1e-12)
+    assert "_solver" not in posterior.__getstate__()
+    with pytest.raises(pytest.fail.Exception, match="multiplied again"):
+        fresh.variance(features[:1])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_error_bars_are_calibrated_as_those_of_the_decomposition(name):
+    basis, toeplitz, moments = problems(name)
+    scale = SPECTRA["sobolev"](basis.eigenvalues[1:])
+    path, exact = toeplitz.path(scale), moments.path(scale)
+    alpha = np.array([1e-3 * exact.top])
+    assert path.freedom(alpha[0]) == pytest.approx(exact.freedom(alpha[0]), rel=0.02)
+    found, wanted = path.calibration(alpha), exact.calibration(alpha)
+    assert found.factor == pytest.approx(wanted.factor, rel=2e-3)
+    assert found.share == pytest.approx(wanted.share, rel=0.02)
 
 
 def test_steps_hardly_depend_on_the_number_of_functions():

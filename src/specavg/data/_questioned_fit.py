@@ -137,24 +137,16 @@ def tells_of_group(space: Space, group: Group, points: Array, *, at_one_point: b
             elements = [*group.generators, *(group.random(rng) for _ in range(_SOME_ELEMENTS))]
     except ValueError:  # flows that never come back have no random elements
         return True
-    tree: Any = KDTree(_without_seam(space, points))
-    least = tree.query(_without_seam(space, points[moved]), k=2)[0][:, 1]
+    tree: Any = KDTree(space.without_seam(points))
+    least = tree.query(space.without_seam(points[moved]), k=2)[0][:, 1]
     closer = np.zeros(len(moved), dtype=bool)
     for g in elements:
         if g.is_identity:
             continue
-        distances, found = tree.query(_without_seam(space, space.act(g, points[moved])), k=2)
+        distances, found = tree.query(space.without_seam(space.act(g, points[moved])), k=2)
         others = np.where(found[:, 0] == moved, distances[:, 1], distances[:, 0])
         closer |= (distances[:, 0] if at_one_point else others) < _CLOSER * least
     return bool(closer.mean() > _HARDLY_ANY)
-
-
-def _without_seam(space: Space, X: Array) -> Array:
-    """Points where nearby ones have nearby coordinates: each angle is a point of a circle of the same length."""
-    periodic = np.isfinite(space.column_periods)
-    radius = space.column_periods[periodic] / (2 * np.pi)
-    angle = X[:, periodic] / radius
-    return np.hstack([radius * np.cos(angle), radius * np.sin(angle), X[:, ~periodic]])
 
 
 def question_group(

@@ -21,6 +21,7 @@ from specavg.estimators._gradient_data import (
     warn_of_contradicting_moments,
 )
 from specavg.estimators._larger_bases import grown
+from specavg.estimators._near_rows import FEWEST_ROWS, unshown_variance
 from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._ridge_data import RidgeData
@@ -121,14 +122,18 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     400 rows the candidates are first compared on 400 of them, so that the order of the rows can, seldom, change the
     choice: sort the rows for the same fit.
 
-    *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty,
-    and features that are held, the deviations are calibrated by the rows that were left out: they grow with the errors
-    of these rows, with the roughness that looks like noise, and with the number of things that were chosen. Intervals
-    of rough functions of many coordinates without noise are too narrow.
+    *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty
+    the deviations are calibrated by the rows that were left out: they grow with the errors of these rows, with the
+    roughness that looks like noise, and with the number of things that were chosen. From 20,000 rows on, what residuals
+    of near rows have in common takes the place of a guess of that roughness; data in chunks, and gradients in chunks,
+    have no such rows, and the latter are not calibrated. Intervals of rough functions of many coordinates without
+    noise are too narrow.
 
     *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
     where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few
-    coordinates and those of low degree compete with those of small eigenvalues; `basis_.order` says which were taken.
+    coordinates and those of low degree compete with those of small eigenvalues; the former do so in two and three
+    dimensions too, with 4 rows and more for a function. `basis_.order` says which were taken: give it beside a cutoff
+    of your own, which keeps the order of eigenvalues.
 
     *Several outputs* share the spectrum, and each combination of them in `directions_` has a penalty of its own. With a
     given `alpha`, and where only moments are known, all outputs have the same penalty.
@@ -211,9 +216,13 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             problem.expect(searched.small_alpha)
             fit = self._solved(problem, candidates, alpha)
             if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
-                basis_at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
-                basis, fit = grown(data.not_averaged(), basis, fit, basis_at, self._candidates)
+                grows = default_order(self._space()) if basis.order.logarithmic else basis.order
+                basis_at = partial(self._basis, order=grows, seconds=_limits.LARGE_BASIS_SECONDS)
+                basis, fit = grown(data.not_averaged(), basis, fit, grows, basis_at, self._candidates)
                 self._take_basis(basis, order_is_chosen=cutoff is None and self._is_free())
+            if alpha is None and data.count >= FEWEST_ROWS:
+                unshown = unshown_variance(data, self._space(), basis, fit)
+                fit = fit if unshown is None else fit.with_unshown(unshown)
             self._keep(fit.of_weights(unit), outputs, None)
             if not (outputs and question_vectors(basis, outputs, self.loo_error_)):
                 self._question_error(points, targets, fit, data.count, data.count, problem.shared)
@@ -287,7 +296,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         return super()._fit_moments(moments, outputs)
 
     def _moment_problem(self, moments: Moments) -> MomentProblem:
-        return MomentProblem(moments)
+        return MomentProblem(moments, dimension=self.basis_.dimension)
 
     def _fit_slope_moments(self, moments: Moments, unit: float) -> InvariantKernelRidge:
         """Values and gradients; ratio and spectra are searched for with the moments of some of the functions."""
@@ -321,8 +330,10 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         def basis(order: Order, most: int | None) -> InvariantBasis:
             return affordable_basis(partial(self._basis_in_time, order=order), min(most or target, target))
 
-        first = default_order(self._space()) if free else order
-        return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
+        if not free:
+            return [partial(basis, order)]
+        further = further_orders(self._space(), many_rows=distinct >= _limits.MANY_ROWS_A_FUNCTION * target)
+        return [partial(basis, other) for other in (default_order(self._space()), *further)]
 
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)

@@ -9,7 +9,7 @@ import numpy as np
 from specavg._reporting import reported
 from specavg.estimators._number_of_functions import rounded
 from specavg.estimators._ridge_data import RidgeData
-from specavg.invariants import Cutoff, InvariantBasis
+from specavg.invariants import Cutoff, InvariantBasis, Order
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._conjugate_gradients import NotConverged
 from specavg.regression._operator_path import OperatorProblem
@@ -22,6 +22,7 @@ def grown(
     data: RidgeData,
     basis: InvariantBasis,
     fit: RidgeFit,
+    order: Order,
     basis_at: Callable[[Cutoff], InvariantBasis],
     candidates_of: Callable[[InvariantBasis], list[Spectrum]],
 ) -> tuple[InvariantBasis, RidgeFit]:
@@ -30,7 +31,8 @@ def grown(
     Data want more where the last function of the basis keeps a share of its coefficient (what comes after it would
     too), and where the last growth gained much. A larger basis is taken only if it predicts better what was left out.
     Each has a Gram matrix that is never formed, and so a forecast of its time; where there is no such way the fit stays
-    as it is.
+    as it is. With few coordinates first such a way takes long, since frequencies reach far: the functions that are
+    added are then those of `order`, from as many as there are, and taken if they predict better in the end.
 
     Parameters
     ----------
@@ -38,15 +40,25 @@ def grown(
     basis : InvariantBasis
     fit : RidgeFit
         Of `data` with the functions of `basis`.
+    order : Order
     basis_at : callable
-        The basis in the same order, with another cutoff.
+        The basis in this order, with another cutoff.
     candidates_of : callable
         The spectra to choose from.
     """
-    steps = _growing(data, basis, fit, basis_at, candidates_of)
+    larger, better = basis, fit
+    if basis.order != order and fit.solver != "mean":
+        larger = basis_at(Cutoff("max_invariant_dim", basis.dim))
+        if not data.operator_seconds(larger) <= _limits.LARGE_SECONDS:
+            return basis, fit
+        other = _fitted(data, larger, candidates_of(larger))
+        if other is None:
+            return basis, fit
+        better = other
+    steps = _growing(data, larger, better, basis_at, candidates_of)
     for found in reported(steps, "more functions for many rows", "bases tried"):
-        basis, fit = found
-    return basis, fit
+        larger, better = found
+    return (larger, better) if better.error < fit.error * _limits.BETTER else (basis, fit)
 
 
 def _growing(
@@ -64,10 +76,7 @@ def _growing(
             break
         larger, seconds = found
         left -= seconds
-        try:
-            better = _fitted(data, larger, candidates_of(larger))
-        except NotConverged:
-            break
+        better = _fitted(data, larger, candidates_of(larger))
         if better is None or not better.error < fit.error * _limits.BETTER:
             break
         gained = better.error < fit.error * _limits.MUCH_BETTER
@@ -76,11 +85,14 @@ def _growing(
 
 
 def _fitted(data: RidgeData, basis: InvariantBasis, candidates: list[Spectrum]) -> RidgeFit | None:
-    """The fit with the Gram matrix as an operator; None where there is none."""
+    """The fit with the Gram matrix as an operator; None where there is none, or many steps would be taken."""
     problem = OperatorProblem.of(basis, data.points, data.targets, data.weights)
     if problem is None:
         return None
-    return nearby_fit(problem, basis, likely_spectra(problem, basis, candidates, _limits.LIKELY))
+    try:
+        return nearby_fit(problem, basis, likely_spectra(problem, basis, candidates, _limits.LIKELY))
+    except NotConverged:
+        return None
 
 
 def _larger(
@@ -95,20 +107,9 @@ def _larger(
         larger = basis_at(Cutoff("max_invariant_dim", target))
         if larger.dim < 1.3 * basis.dim:
             return None
-        seconds = _seconds(data, larger)
-        if seconds is None:
+        seconds = data.operator_seconds(larger)
+        if not np.isfinite(seconds):
             return None
         if seconds <= left:
             return larger, seconds
     return None
-
-
-def _seconds(data: RidgeData, basis: InvariantBasis) -> float | None:
-    """A forecast; None where the Gram matrix has to be formed, or what it needs does not fit in memory."""
-    forecast = basis.gram_nanoseconds(data.count)
-    if forecast is None or not np.isfinite(forecast[0]):
-        return None
-    build, column = forecast
-    root = min((basis.dim / data.count) ** 0.5, 0.9)
-    columns = _limits.COLUMNS * (1.0 + root) / (1.0 - root) * data.targets.shape[1]
-    return 1e-9 * float(build + column * columns)

@@ -96,6 +96,16 @@ class RidgeData:
         given = features[:, :few], self.targets, self.weights
         return FeatureProblem(*given, half_digits=half_digits, before=self.lost)
 
+    def operator_seconds(self, basis: InvariantBasis) -> float:
+        """A forecast of a fit whose Gram matrix is an operator; infinite where it is none or does not fit in memory."""
+        forecast = basis.gram_nanoseconds(self.count)
+        if forecast is None:
+            return np.inf
+        build, column = forecast
+        root = min((basis.dim / self.count) ** 0.5, 0.9)
+        columns = _limits.COLUMNS * (1.0 + root) / (1.0 - root) * self.targets.shape[1]
+        return 1e-9 * float(build + column * columns)
+
     def problem(
         self, basis: InvariantBasis, features: Array | None, candidates: list[Spectrum], alpha: float | None
     ) -> Problem:
@@ -115,7 +125,9 @@ class RidgeData:
         data = self.not_averaged()
         found: OperatorProblem | None = None
         one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
-        if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):
+        sums = (self.count + _limits.DECOMPOSITION_ROWS * basis.dim) * basis.dim**2 / _limits.SUMS_A_SECOND
+        faster = basis.dim > _limits.DECOMPOSED and self.operator_seconds(basis) <= max(sums, _limits.OPERATOR_SECONDS)
+        if basis.dim > 1 and (one_solution or faster):
             found = OperatorProblem.of(basis, data.points, data.targets, data.weights)
         if found is not None:
             scale, unit = relative_scale(candidates[0], basis, basis.dim - 1)
@@ -123,7 +135,8 @@ class RidgeData:
                 return found
         # Points that leave a part of the space empty are no task for conjugate gradients.
         try:
-            return MomentProblem(Moments.of(basis, data.points, data.targets, data.weights))
+            moments = Moments.of(basis, data.points, data.targets, data.weights)
+            return MomentProblem(moments, dimension=basis.dimension)
         except MemoryError:
             if found is None:
                 raise

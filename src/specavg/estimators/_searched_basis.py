@@ -20,6 +20,8 @@ from specavg.functions._few_rows import few_rows, rows_of_a_larger_table
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FEWER
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import Shortlist, best_named, screened, shortlist
 
@@ -111,7 +113,8 @@ def _on_few_rows(
         _Compared.of(looks[make], basis, bound, sample, data, candidates_of, alpha)
         for make, basis in competing_bases(list(looks), affordable_dim(sample.count))
     ]
-    best = min(compared, key=lambda each: each.found.score)
+    compared.sort(key=lambda each: each.found.score)
+    best = compared[0] if everything else _best_on_more_rows(compared, data, alpha)
     chosen = best.found.spectra, best.found.small_alpha
     # A basis that was ended by the time it takes would end there again, however many functions are wanted.
     basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
@@ -124,6 +127,27 @@ def _on_few_rows(
     others = np.setdiff1d(np.arange(data.count), rows)
     features[others] = _evaluated(basis, data.points[others], data)
     return Searched(basis, features, *chosen)
+
+
+def _best_on_more_rows(compared: list[_Compared], data: RidgeData, alpha: float | None) -> _Compared:
+    """The basis that is ahead on as many rows as tell what its cutoff leaves out; `compared` has the best first.
+
+    On few rows the functions that a cutoff leaves out hardly matter beside those that the rows do not tell. On many
+    rows they are all that is wrong, and an order is as good as the functions that it has.
+    """
+    bound = compared[0].found.score + _limits.BEHIND_NAMED
+    promising = [each for each in compared if each.found.score <= bound][: _limits.ORDERS]
+    if len(promising) < 2 or data.count < _limits.MANY_ROWS_A_FUNCTION * compared[0].make(None).dim:
+        return compared[0]
+
+    def score(each: _Compared) -> float:
+        basis = each.make(None)
+        sample = data.at(some_rows(data.count, _limits.ROWS_PER_FUNCTION * basis.dim))
+        with one_thread(sample.count):
+            sums = Moments.of(basis, sample.points, sample.targets, sample.weights)
+            return shortlist(MomentProblem(sums), basis, [each.found.best], alpha, 1).score
+
+    return min(promising, key=score)
 
 
 def _searched_rows(data: RidgeData) -> NDArray[np.intp]:

@@ -23,6 +23,9 @@ hides: with q of them a new row has (n + q)/(n − q) times the squared error.
 
 Together: (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²].
 
+Where only sums over rows are known, m is that of generalised cross-validation. Of many rows the residuals of near ones
+tell the variance of what the basis does not show, and take the place of what is added to m v (`_near_rows`).
+
 Rows on one orbit are one row with all their weight, as on a regular grid under a group. It has the noise variance σ²/k
 with k observations: surprise adds (m − 1)σ²/k, the p-th function has the variance σ²/nk, and T is at most σ²/k, since
 observations on one orbit differ by noise alone, whatever the function is. Copies of an observation have no noise of
@@ -133,6 +136,31 @@ def shrunk_surprise(squares: Array, rows: int, variance: Array | float = 1.0) ->
         σ²/α, in whose units the squares are predicted; 1 where they were divided by it.
     """
     return (rows * squares / np.maximum(variance, np.finfo(float).tiny) + _FEW) / (rows + _FEW)
+
+
+def surprise_of_sums(left_over: Array, noise: Array, freedom: float, rows: int) -> Array:
+    """The surprise m where rows are not known one by one, as if the fit left the share 1 − p/n of each of them.
+
+    Then d = r/(1 − p/n) and αh = 1 − p/n, r the residual: m is |r|²/(n − p) over σ², by generalised cross-validation.
+
+    Parameters
+    ----------
+    left_over : ndarray of shape (q,)
+        |r|², weighted.
+    noise : ndarray of shape (q,)
+        σ².
+    freedom : float
+        p.
+    rows : int
+        n.
+
+    Returns
+    -------
+    ndarray of shape (1,)
+        The mean over the outputs: they share a penalty.
+    """
+    squares = left_over / max(rows - freedom, 1.0)
+    return np.full(1, float(np.mean(shrunk_surprise(squares, rows, noise))))
 
 
 def left_out_by_truncation(variances: Array) -> float:

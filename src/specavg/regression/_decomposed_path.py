@@ -48,6 +48,10 @@ class DecomposedPath(Path):
         s = self.s[:, None]
         return self.scale[:, None] * self.combined_directions(s / (s**2 + alpha) * self.c)
 
+    def freedom(self, alpha: float | Array) -> float:
+        squares = self.s[:, None] ** 2
+        return 1.0 + float(np.mean(np.sum(squares / (squares + alpha), axis=0)))
+
     def combined_directions(self, weights: Array) -> Array:
         """V times some columns."""  # (r, k) -> (D, k)
         return self.V @ weights if isinstance(self.V, np.ndarray) else self.V.times(weights)

@@ -16,6 +16,14 @@ FEATURES_HELD = 3e7
 # functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty.
 DECOMPOSED = 600
 
+# n · D² that sums over data take in a second of one thread, and the rows for each function whose sums take as long as
+# the eigendecompositions for a few spectra: 100,000 rows of 1,024 functions take 4.8 s. A Gram matrix is an
+# operator only where that is forecast to be faster: with few coordinates first on T³ (1,019 functions, 30,000 rows) a
+# default took 48 s with the operator.
+SUMS_A_SECOND = 2e10
+DECOMPOSITION_ROWS = 20
+OPERATOR_SECONDS = 5.0  # forecasts up to which an operator is taken in any case: they are pessimistic there
+
 # Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two threads
 # on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points took
 # 2.6 s with two threads and 0.55 s with one. One of 2,000 points took 5.0 s with two threads and 6.4 s with one on idle
@@ -69,6 +77,19 @@ BEHIND = 0.3
 # README's ring of six keeps the order of eigenvalues, whose error is four times that of the order by degree: 160 rows
 # do not yet show the waves that only the latter has. The other 117 fits that were looked at are the same with 2.0.
 BEHIND_NAMED = 2.0
+
+# Rows for each function from which on the cutoff, and not the rows, decides which functions are fitted: orders are then
+# compared on many rows, in two and three dimensions too. Reached with 4,340 rows, which are given 1,024 functions. With
+# fewer rows a function the comparison takes longer than the fit.
+MANY_ROWS_A_FUNCTION = 4
+
+# Rows for each function, at most, on which the orders that are left are compared, with as many functions as will be
+# used. Chosen by the time: with 1,024 functions 0.7 s of sums and 0.4 s of an eigendecomposition for an order. What the
+# rows do not tell of the functions is then a thirtieth of the noise, beside which what a cutoff leaves out is seen.
+ROWS_PER_FUNCTION = 32
+
+# Orders that are compared there, at most.
+ORDERS = 3
 
 # Score, in nats of a row, by which the best spectrum of a family may be behind that of another on the same rows, and
 # its neighbours still be compared. On 136 problems of the sets and collections of benchmarks/accuracy.py, 30 to 1,000

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from specavg._arrays import Array
+from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
 from specavg.regression._noise_of_kinds import noise_of_kind
@@ -63,6 +64,8 @@ class MomentProblem(Problem):
         With a Gram matrix; the first function is the constant.
     ratio : float, optional
         Where there are gradients: the standard deviation of the noise of a value over that of a derivative.
+    dimension : int, default 2
+        Of the space: error bars need it, a comparison of spectra does not.
     """
 
     smallest_alpha = 1e-13
@@ -70,7 +73,8 @@ class MomentProblem(Problem):
     solver = "moments"
     free = 1  # functions that are not penalised: the constant
 
-    def __init__(self, moments: Moments, ratio: float | None = None) -> None:
+    def __init__(self, moments: Moments, ratio: float | None = None, *, dimension: int = 2) -> None:
+        self.dimension = dimension
         slopes = None if ratio is None else moments.slopes
         if slopes is not None:
             units = replace(moments.units, unit=np.maximum(moments.units.unit, slopes.units.unit))
@@ -122,6 +126,17 @@ class MomentPath(DecomposedPath):
         p = self._sums
         quadratic = p.squares - (1.0 / (self.s**2 + alpha)) @ self._b**2
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.rows, p.count)
+
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration | None:
+        """That of one penalty; None with gradients, whose rows tell the more the larger the eigenvalue is."""
+        p, alpha = self._sums, float(alphas[0])
+        if len(p.kinds) > 1:
+            return None
+        shrunk, noise, freedom = self.s**2 + alpha, self.noise_variance(alpha), self.freedom(alpha)
+        left_over = np.maximum(p.squares - ((shrunk + alpha) / shrunk**2) @ self._b**2, 0.0)
+        surprise = surprise_of_sums(left_over, noise, freedom, p.count)
+        truncated = left_out_by_truncation(self.scale**2) / alphas
+        return Calibration.of(surprise, np.array([freedom]), truncated, p.count, p.dimension, hidden=hidden)
 
     def noise_of_kinds(self, alpha: float) -> Array:
         common, kinds = self.noise_variance(alpha), self._sums.kinds

@@ -11,14 +11,17 @@ functions changes is small and smooth in log α, and a few random signs estimate
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
-from scipy import interpolate
+from scipy import interpolate, linalg
 
 from specavg._arrays import Array
+from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
+from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._solution_space import SolutionSpace
@@ -29,7 +32,12 @@ _SCORED = 1e-6  # relative residual of solutions that compare penalties
 _STRONGEST = 1e6  # largest penalty of a function, in units of Σw: its coefficient is then a millionth of what it was
 _TRACED = 0.02  # relative residual of solutions for a trace, whose error is the square of it
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
-_VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
+# Relative residual for a variance. A solution that starts at zero leaves out the square of it, times the condition of
+# the preconditioned system: standard deviations have nine digits on uneven points, in two thirds of the steps.
+_VARIANCE = 1e-6
+_FACTOR_MEMORY = 0.5  # part of the memory limit that a factor of the Gram matrix may take
+_SOLVED_NANOSECONDS = 0.05  # of a triangular solution, for each number of the matrix: 20 operations in a nanosecond
+_FACTOR_COLUMNS = 64  # columns of it that are found together
 _PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much
 _FEWEST_PROBES = 2
 FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
@@ -40,6 +48,15 @@ _VARIANCE_COLUMNS = 16
 
 class GramSource(Protocol):
     """Functions whose Gram matrix may be an operator, such as an invariant basis."""
+
+    @property
+    def dimension(self) -> int:
+        """Of the space."""
+        ...
+
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        """Forecasts for n rows: of the operator, and of its product with a column; None where there is none."""
+        ...
 
     def gram_operator(self, X: Any, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """Φᵀ diag(w) Φ as an operator, and Φᵀ(w, wY); None where it has to be formed."""
@@ -189,22 +206,41 @@ class OperatorPath(Path):
             mixing = np.asarray(smooth(np.log(alphas)))
         return unmixed(alphas) + mixing
 
+    def freedom(self, alpha: float | Array) -> float:
+        return 1.0 + len(self.scale) - float(self._shrunk(np.atleast_1d(alpha)).mean())
+
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
         quadratic = p.squares - np.sum(self.right * self._solution(alpha), axis=0)
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
-    def posterior(self, alpha: float, calibration: Any = None) -> OperatorPosterior:
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
+        """That of one penalty."""
+        p, alpha = self._problem, float(alphas[0])
+        c, freedom = self.coefficients(alpha), self.freedom(alpha)
+        # |y|² − 2 b·c + cᵀGc, where (G + α/s²) c = b.
+        left_over = p.squares - np.sum(p.cross * c, axis=0) - alpha * np.sum(self._solution(alpha) ** 2, axis=0)
+        surprise = surprise_of_sums(np.maximum(left_over, 0.0), self.noise_variance(alpha), freedom, p.count)
+        truncated = left_out_by_truncation(self.scale**2) / alphas
+        return Calibration.of(surprise, np.array([freedom]), truncated, p.count, p.source.dimension, hidden=hidden)
+
+    def posterior(self, alpha: float, calibration: Calibration | None = None) -> OperatorPosterior:
         p, noise = self._problem, self.noise_variance(alpha)
-        return OperatorPosterior(p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source)
+        floor = np.zeros_like(noise)
+        if calibration is not None:
+            noise, floor = calibration.factor * noise, calibration.share * noise
+        known = p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source
+        return OperatorPosterior(*known, floor=floor)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class OperatorPosterior(Posterior):
-    """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
+    """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled, and `floor`.
 
-    Nothing is decomposed: each point takes a solution by conjugate gradients, many points together.
+    Each point takes a solution by conjugate gradients, until these have taken as many products with G as G has columns.
+    Then G is formed and factored where it fits in memory and triangular solutions are forecast to take less than half
+    of the time, and every further point takes one.
     """
 
     weight: float
@@ -215,16 +251,78 @@ class OperatorPosterior(Posterior):
     density: Array  # what the operator keeps of the data
     basis: GramSource
     unit: Array = field(default_factory=lambda: np.ones(1))
+    floor: Array = field(default_factory=lambda: np.zeros(1))  # (q,), the variance of what no function shows
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
+        values = self._solver.quadratic_forms((features if slopes else features - self.mean) * self.scale)
+        if slopes:
+            return np.multiply.outer(values, self.noise)
+        return np.multiply.outer(1.0 / self.weight + values, self.noise) + self.floor
+
+    @cached_property
+    def _solver(self) -> _InverseForms:
+        """What is kept from one call to the next; it is not saved."""
         gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
-        Z = (features if slopes else features - self.mean) * self.scale
+        forecast = self.basis.gram_nanoseconds(1)  # the time of a product does not depend on the number of rows
+        return _InverseForms(gram, self.scale, self.alpha, 0.0 if forecast is None else forecast[1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_solver"}
+
+
+@final
+class _InverseForms:
+    """z(S G S + α)⁻¹zᵀ for many z.
+
+    Parameters
+    ----------
+    gram : CentredGram
+    scale : ndarray of shape (D,)
+    alpha : float
+    nanoseconds : float
+        Forecast of a product with G.
+    """
+
+    def __init__(self, gram: CentredGram, scale: Array, alpha: float, nanoseconds: float) -> None:
+        self._gram, self._scale, self._alpha, self._nanoseconds = gram, scale, alpha, nanoseconds
+        self._solutions = 0
+        self._products = 0  # columns that G was multiplied by
+        self._factor: Array | None = None  # L of S G S + α = L Lᵀ
+
+    def quadratic_forms(self, Z: Array) -> Array:
+        """Of each row of Z."""  # (n, D) -> (n,)
         values = np.empty(len(Z))
         for start in range(0, len(Z), _VARIANCE_COLUMNS):
-            right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
-            x, _ = gram.solved(self.scale, self.alpha, right, _VARIANCE)
-            values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
-        return np.multiply.outer((0.0 if slopes else 1.0 / self.weight) + values, self.noise)
+            if self._factor is None and self._products >= len(self._scale) and self._pays:
+                self._factor = self._factored()
+            if self._factor is not None:
+                solved = linalg.solve_triangular(self._factor, Z[start:].T, lower=True, check_finite=False)
+                values[start:] = np.einsum("dn,dn->n", solved, solved)
+                break
+            some = slice(start, start + _VARIANCE_COLUMNS)
+            right = np.ascontiguousarray(Z[some].T)
+            x, steps = self._gram.solved(self._scale, self._alpha, right, _VARIANCE)
+            self._products += steps * right.shape[1]
+            self._solutions += right.shape[1]
+            values[some] = np.sum(right * x, axis=0)
+        return values
+
+    @property
+    def _pays(self) -> bool:
+        squared = float(len(self._scale)) ** 2
+        fits = 8.0 * squared <= _FACTOR_MEMORY * settings().memory_limit
+        return fits and self._products / self._solutions * self._nanoseconds > 2.0 * _SOLVED_NANOSECONDS * squared
+
+    def _factored(self) -> Array:
+        D = len(self._scale)
+        A = np.empty((D, D), order="F")
+        for start in range(0, D, _FACTOR_COLUMNS):
+            columns = np.arange(start, min(start + _FACTOR_COLUMNS, D))
+            unit = np.zeros((D, len(columns)))
+            unit[columns, columns - start] = self._scale[columns]
+            A[:, columns] = self._scale[:, None] * self._gram.product(unit)
+        A[np.diag_indices(D)] += self._alpha
+        return linalg.cholesky(A, lower=True, overwrite_a=True, check_finite=False)
 
 
 class CentredGram(NamedTuple):

@@ -158,9 +158,12 @@ class Posterior(abc.ABC):
     ----------
     unit : ndarray of shape (q,) or (1,)
         What the targets were divided by before they were fitted: a deviation is its multiple.
+    floor : ndarray of shape (q,) or (1,)
+        The variance of what no function of the basis shows, in squares of `unit`; slopes of it are not known.
     """
 
     unit: Array
+    floor: Array
 
     @abc.abstractmethod
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
@@ -175,8 +178,15 @@ class Posterior(abc.ABC):
 
     def in_units(self, unit: Array) -> Self:
         """The same of targets that were divided by `unit`."""
+        return self._with(unit=unit)
+
+    def with_unshown(self, variance: Array) -> Self:
+        """The same where what no function shows has this variance, in squares of the targets' own unit."""  # (q,)
+        return self._with(floor=variance / self.unit**2)
+
+    def _with(self, **changed: Array) -> Self:
         other = object.__new__(type(self))
-        vars(other).update(vars(self), unit=unit)
+        vars(other).update(vars(self), **changed)
         return other
 
 
@@ -227,6 +237,10 @@ class Path(Scored):
     @abc.abstractmethod
     def posterior(self, alpha: float, calibration: Calibration | None = None) -> Posterior:
         """What predictions with a standard deviation need; without a calibration the penalty is taken as true."""
+
+    def freedom(self, alpha: float | Array) -> float:
+        """The degrees of freedom of the fit, tr H with the constant, the mean over the outputs; 0 if not known."""
+        return 0.0
 
     def error_of_rows(self, alpha: float, error: float) -> float:
         """The root mean squared error of all rows that are left out; `error` where orbits are not merged."""

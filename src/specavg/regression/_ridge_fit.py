@@ -84,6 +84,8 @@ class RidgeFit:
         Steps of the solver; 0 where it does not iterate.
     outstanding : ndarray of int
         Functions, counted from the constant, that are penalised like the first.
+    freedom : float
+        Degrees of freedom, tr H with the constant; 0 if not known.
     relative_noise : tuple of float, or None
         The standard deviations of the noise of a value and of a derivative in one unit, in which squares are numbers.
     """
@@ -100,6 +102,7 @@ class RidgeFit:
     iterations: int = 0
     outstanding: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     slope_noise: Array | None = None
+    freedom: float = 0.0
     relative_noise: tuple[float, float] | None = None
 
     def of_targets(self, units: Units) -> RidgeFit:
@@ -126,6 +129,10 @@ class RidgeFit:
         trials = tuple(replace(trial, alpha=trial.alpha * unit) for trial in self.trials)
         slope_noise = None if self.slope_noise is None else self.slope_noise * unit
         return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit, slope_noise=slope_noise)
+
+    def with_unshown(self, variance: Array) -> RidgeFit:
+        """The fit where what no function of the basis shows has this variance."""  # (q,)
+        return self if self.posterior is None else replace(self, posterior=self.posterior.with_unshown(variance))
 
 
 def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:

@@ -91,6 +91,7 @@ def fit_of_trial(
             directions.noise().sum(axis=0),
             directions.posterior(),
             directions.back,
+            freedom=directions.path.freedom(directions.alphas),
         ).of_targets(problem.units)
     found = _Named(path, trial, alpha) if given else _with_all_named(problem, path, trial, alpha)
     path, trial, alpha = found.path, found.trial, found.alpha
@@ -108,6 +109,7 @@ def fit_of_trial(
         path.posterior(alpha, None if given else path.calibration(np.array([alpha]), found.hidden)),
         iterations=iterations,
         outstanding=1 + np.sort(found.functions),
+        freedom=path.freedom(alpha),
         slope_noise=slope_noise[0] if slope_noise else None,
         relative_noise=(float(noise[0]) ** 0.5, float(slope_noise[0][0]) ** 0.5) if slope_noise else None,
     ).of_targets(problem.units)

@@ -84,4 +84,4 @@ def nearby_fit(problem: Problem, levels: Levels, starts: Sequence[tuple[Spectrum
             lowest = float(alphas[-1]) * unit * 10.0 ** -_STEPS[0]
     best = min(trials, key=lambda trial: trial.score)
     unit = relative_scale(best.spectrum, levels, len(problem.mean_features))[1]
-    return fit_of_trial(problem, levels, best, best.alpha / unit, tuple(trials), given=True)
+    return fit_of_trial(problem, levels, best, best.alpha / unit, tuple(trials), given=False)

@@ -369,11 +369,13 @@ def order_in_own_units(space: Space) -> Order:
     return ByType(balanced=True) if space.has_own_units and space.parts <= _FEW_PARTS else BY_EIGENVALUE
 
 
-def further_orders(space: Space) -> tuple[Order, ...]:
+def further_orders(space: Space, *, many_rows: bool = False) -> tuple[Order, ...]:
     """Orders beside that of eigenvalues that are worth a try.
 
     In four dimensions and more: few coordinates, copies or factors first, and the total degree where functions have
-    one. Balanced parts where they are unlike, and each of up to three late.
+    one. Balanced parts where they are unlike, and each of up to three late. Of `many_rows` few coordinates come first
+    in two and three dimensions too: the rows could tell far more functions than there are, and the cutoff decides what
+    is left out.
 
     Examples
     --------
@@ -389,15 +391,17 @@ def further_orders(space: Space) -> tuple[Order, ...]:
     balanced = (ByType(balanced=True),) if unlike > 1 and space.parts <= _FEW_PARTS else ()
     if 1 < unlike <= _FEW_UNLIKE_PARTS:
         balanced += tuple(ByType(balanced=True, late=i) for i in range(unlike))
-    if space.parts == 1 or space.dim < _MANY_COORDINATES:
+    several = space.dim >= _MANY_COORDINATES
+    if space.parts == 1 or not (several or many_rows):
         return balanced
-    by_degree = (ByDegree(),) if _has_degrees(space) else ()
+    by_degree = (ByDegree(),) if several and _has_degrees(space) else ()
     return (*balanced, *(FewCoordinates(steepness) for steepness in _STEEPNESSES), *by_degree)
 
 
 def _has_degrees(space: Space) -> bool:
     """Whether every function has a total degree: on lattices and rotations there is none."""
     try:
-        return next(iter(space.ordered(ByDegree()))) is not None
+        next(iter(space.ordered(ByDegree())))
     except ValueError:
         return False
+    return True

@@ -73,6 +73,21 @@ class Points(Immutable, abc.ABC):
         inside[row, column] = (moved - np.floor(moved + 0.5)) * period[column]
         return inside
 
+    def without_seam(self, X: Array) -> Array:
+        """Checked points where nearby ones have nearby numbers: each angle is a point of a circle of the same length.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> X = sa.Circle().without_seam(np.array([[0.001], [2 * np.pi - 0.001]]))
+        >>> bool(np.abs(X[0] - X[1]).max() < 0.003)
+        True
+        """
+        periodic = np.isfinite(self.column_periods)
+        radius = self.column_periods[periodic] / (2 * np.pi)
+        angle = X[:, periodic] / radius
+        return np.hstack([radius * np.cos(angle), radius * np.sin(angle), X[:, ~periodic]])
+
     def as_table(self, X: Any) -> Any:
         """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone.
 
