@@ -22,7 +22,7 @@ from specavg import groups, isometries
 from specavg.estimators._number_of_functions import affordable_dim
 from specavg.estimators._searched_basis import competing_bases
 from specavg.regression._feature_path import FeatureProblem
-from specavg.regression._spectrum_choice import relative_scale
+from specavg.regression._tried_spectra import relative_scale
 
 __all__ = ["design", "standing_out", "trials"]
 

@@ -9,7 +9,8 @@ import specavg as sa
 from specavg.regression import _functions_that_stand_out as _outstanding
 from specavg.regression._feature_path import FeaturePath, FeatureProblem
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import relative_scale, ridge_fit
+from specavg.regression._spectrum_choice import ridge_fit
+from specavg.regression._tried_spectra import relative_scale
 
 
 @pytest.mark.parametrize("D", [6, 60])

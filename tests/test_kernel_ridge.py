@@ -12,7 +12,7 @@ from specavg.estimators._number_of_functions import affordable_basis, affordable
 from specavg.estimators._ridge_data import RidgeData
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._spectrum_choice import relative_scale
+from specavg.regression._tried_spectra import relative_scale
 
 MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
 CASES = {

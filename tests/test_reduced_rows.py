@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from specavg.regression import _measured_limits as _limits
-from specavg.regression import _spectrum_choice
+from specavg.regression import _tried_spectra
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._reduced_rows import LongVectors, ReducedRows
 from specavg.regression._spectra import Spectrum, grids_of
-from specavg.regression._spectrum_choice import _apart, ridge_fit, screened, shortlist
+from specavg.regression._spectrum_choice import ridge_fit, shortlist
+from specavg.regression._tried_spectra import apart, screened
 
 
 @pytest.mark.parametrize("n, D", [(12, 40), (40, 12), (13, 12)])
@@ -82,9 +83,9 @@ def test_neighbours_that_data_do_not_tell_apart_count_as_one():
     near = _limits.UNDECIDED / 100 / 2
     scores = {spectra[4]: 0.0, spectra[5]: near, spectra[0]: near, spectra[8]: 5 * near}
     # The second and third are neighbours of the first; the last one too, but its score tells it apart.
-    assert list(_apart(scores, grids_of(spectra), 100)) == [spectra[4], spectra[8]]
+    assert list(apart(scores, grids_of(spectra), 100)) == [spectra[4], spectra[8]]
     corners = {spectra[0]: 0.0, spectra[8]: near}  # no neighbours
-    assert list(_apart(corners, grids_of(spectra), 100)) == [spectra[0], spectra[8]]
+    assert list(apart(corners, grids_of(spectra), 100)) == [spectra[0], spectra[8]]
 
 
 def test_more_rows_than_functions_have_a_rough_path_too():
@@ -182,6 +183,6 @@ def test_once_a_spectrum_predicts_to_rounding_no_other_is_decomposed_with_all_di
 
     assert least_error() < 1e-13
     assert len(asked) == 1
-    monkeypatch.setattr(_spectrum_choice, "_TO_ROUNDING", 0.0)
+    monkeypatch.setattr(_tried_spectra, "_TO_ROUNDING", 0.0)
     assert least_error() < 1e-13
     assert len(asked) > 1

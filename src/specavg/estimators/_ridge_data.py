@@ -20,7 +20,7 @@ from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
 from specavg.regression._repeated_rows import Averaged, averaged
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import relative_scale
+from specavg.regression._tried_spectra import relative_scale
 
 _ROUNDING = 1e-14  # part of its size by which a constant varies when it is computed: Σx_i² on spheres varies by 4e-16
 

@@ -23,7 +23,8 @@ from specavg.regression._feature_path import FEWER
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import Shortlist, best_named, screened, shortlist
+from specavg.regression._spectrum_choice import Shortlist, best_named, shortlist
+from specavg.regression._tried_spectra import screened
 
 # Makes a basis of at most so many functions; with None, of as many as are affordable.
 MadeBasis = Callable[[int | None], InvariantBasis]

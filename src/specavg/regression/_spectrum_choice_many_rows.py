@@ -17,7 +17,8 @@ from specavg.regression._operator_path import FEW_STEPS, OperatorProblem
 from specavg.regression._regression_problem import Problem, degrees_of_freedom
 from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Levels, Spectrum
-from specavg.regression._spectrum_choice import fit_of_trial, relative_scale
+from specavg.regression._spectrum_choice import fit_of_trial
+from specavg.regression._tried_spectra import relative_scale
 
 _STEPS = (0.5, 0.0, -0.5, -1.0)  # decades from the penalty that coefficients suggest
 _ROUNDS = 4  # of such steps, each going on where the last one ended
