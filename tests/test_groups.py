@@ -341,6 +341,43 @@ def test_order_of_commuting_factors_on_stiefel_manifolds(turns, order):
     assert Group(generators).order == order
 
 
+def turn(axis, angle=2 * np.pi / 3):
+    return Rotation.from_rotvec(angle * np.array(axis)).as_matrix()
+
+
+A, B, R, ONE = turn([0, 0, 1]), turn([0, 0.6, 0.8]), turn([0.3, 1.1, -0.7], 1), np.eye(3)
+
+
+@pytest.mark.parametrize(
+    "maps",
+    [
+        [([0, 1], [A, B])],
+        [([1, 0], [R, R.T])],
+        [([0, 1], [A, ONE]), ([0, 1], [ONE, B])],
+        [([1, 0], [R, R.T]), ([0, 1], [A, ONE])],
+        [([1, 2, 0], [R, B, B.T @ R.T @ A])],  # three times it turns each copy by a third
+    ],
+)
+def test_copies_may_turn_about_axes_of_their_own(maps):
+    """Turns of different copies generate no finite group together; the maps of all copies do."""
+    group, m = Group([iso.copies(*g) for g in maps]), len(maps[0][0])
+    matrices = [np.zeros((m, 3, m, 3)) for _ in maps]
+    for matrix, (image, parts) in zip(matrices, maps, strict=True):
+        for i, part in enumerate(parts):
+            matrix[i, :, image[i]] = part
+    matrices, products = [matrix.reshape(3 * m, -1) for matrix in matrices], [np.eye(3 * m)]
+    for product in products:  # grows while it is read
+        for moved in (matrix @ product for matrix in matrices):
+            if not any(np.allclose(moved, known, atol=1e-9) for known in products):
+                products.append(moved)
+    assert group.order == len(products)
+    space = sa.Power(sa.Sphere(3), m)
+    x = space.sample(1, random_state=0).ravel()
+    images = np.array([space.act(g, x[None]).ravel() for g in group.elements()])
+    distances = np.abs(images[:, None] - np.array(products) @ x).max(axis=2)
+    assert (np.sum(distances < 1e-12, axis=0) == 1).all()  # every element once
+
+
 def test_copies_may_be_permuted_by_a_plain_permutation():
     flip = iso.signed_permutation([0], [-1])
     group = Group([iso.permutation([1, 0]), iso.copies([0, 1], [flip, iso.identity(1)])])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import chain
 from math import inf
+from operator import matmul
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -155,9 +157,30 @@ def warn_of_rounded_turns(group: Group) -> None:
 
 
 def _matrices(g: Isometry) -> Iterator[Array]:
-    """The floating-point matrices that an isometry is made of."""
+    """The floating-point matrices that an isometry is made of.
+
+    Of copies that are exchanged only those that bring a copy back turned by an angle that is questioned too: a turn on
+    the way that is taken back may have any angle.
+    """
     if isinstance(g, Orthogonal):
         yield g.matrix
-    parts = (g.left, g.right) if isinstance(g, LeftRight) else g.parts if isinstance(g, Copies | Factors) else ()
-    for part in parts:
-        yield from _matrices(part)
+    elif isinstance(g, LeftRight):
+        yield from (*_matrices(g.left), *_matrices(g.right))
+    elif isinstance(g, Factors):
+        yield from chain.from_iterable(map(_matrices, g.parts))
+    elif isinstance(g, Copies):
+        for parts in _round_trips(g):
+            if questioned_turn(list(_matrices(reduce(matmul, parts))), ()) is not None:
+                yield from chain.from_iterable(map(_matrices, parts))
+
+
+def _round_trips(g: Copies) -> Iterator[list[Isometry]]:
+    """For each cycle of copies, what happens to one of them until it is back."""
+    left = set(range(g.size))
+    while left:
+        place, parts = min(left), list[Isometry]()
+        while place in left:
+            left.remove(place)
+            parts.append(g.parts[place])
+            place = g.image[place]
+        yield parts

@@ -8,7 +8,7 @@ point:
 - affine functions k·u + θ, with exact θ, for maps of a torus; without shifts, functions k·u of short orbits;
 - the orbit of a few vectors for orthogonal matrices, mirror normals and rotation axes first: they have short
   orbits (240 roots for the 696,729,600 elements of the Weyl group of E8);
-- those of the parts, side by side, for factors and copies.
+- those of the parts, side by side, for factors; those of one copy, carried to the others, for copies.
 """
 
 from __future__ import annotations
@@ -259,22 +259,55 @@ class _FactorsAction(Action):
 
 @final
 class _CopiesAction(Action):
-    """The functions of one part on every copy: f on copy i goes to f∘g_i on copy image[i]."""
+    """Functions on every copy: f on copy i goes to f∘g_i on copy image[i].
+
+    Copies that are exchanged have the functions of one of them, the root, carried to each along a path of generators:
+    f∘T_i on copy i. So only what comes back to the root has to be a finite group. The maps of different copies need not
+    be one together, such as turns by thirds around an axis of its own for each.
+    """
 
     def __init__(self, generators: Sequence[Copies]) -> None:
-        self._m = generators[0].size
-        self._part = faithful_action([part for g in generators for part in g.parts])
-        self.degree = self._m * self._part.degree
+        m = generators[0].size
+        self._carried: dict[int, Isometry] = {}  # T_i
+        self._roots, self._back = [0] * m, dict[int, Isometry]()  # the root of each copy, and the inverse of T_i
+        self._parts: dict[int, Action] = {}  # of each root
+        for root in range(m):
+            if root in self._carried:
+                continue
+            part = generators[0].parts[root]
+            self._carried[root] = part.inverse() @ part
+            queue = [root]
+            for i in queue:  # grows while it is read
+                self._roots[i], self._back[i] = root, self._carried[i].inverse()
+                for g in generators:
+                    if g.image[i] not in self._carried:
+                        self._carried[g.image[i]] = self._carried[i] @ g.parts[i]
+                        queue.append(g.image[i])
+            self._parts[root] = faithful_action([self._at_root(g, i) for g in generators for i in queue])
+        degrees = [self._parts[root].degree for root in self._roots]
+        self._ends = np.cumsum([0, *degrees])
+        self.degree = int(self._ends[-1])
+
+    def _at_root(self, g: Copies, i: int) -> Isometry:
+        """What `g` does to the functions of copy i, as a map of the root."""
+        return self._carried[i] @ g.parts[i] @ self._back[g.image[i]]
 
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Copies)
-        k = self._part.degree
-        return np.concatenate([self._part.permutation(p) + k * j for p, j in zip(g.parts, g.image, strict=True)])
+        moved = [
+            self._parts[root].permutation(self._at_root(g, i)) + self._ends[g.image[i]]
+            for i, root in enumerate(self._roots)
+        ]
+        return np.concatenate(moved)
 
     def isometry(self, permutation: NDArray[np.integer]) -> Copies:
-        blocks = permutation.reshape(self._m, self._part.degree)
-        image, moved = np.divmod(blocks, self._part.degree)
-        return Copies(tuple(image[:, 0].tolist()), tuple(self._part.isometry(row) for row in moved))
+        blocks = [permutation[i:j] for i, j in zip(self._ends, self._ends[1:], strict=False)]
+        image = [int(np.searchsorted(self._ends, block[0], side="right")) - 1 for block in blocks]
+        parts = (
+            self._back[i] @ self._parts[self._roots[i]].isometry(block - self._ends[j]) @ self._carried[j]
+            for i, (j, block) in enumerate(zip(image, blocks, strict=True))
+        )
+        return Copies(tuple(image), tuple(parts))
 
 
 # --- helpers --------------------------------------------------------------------------------------
