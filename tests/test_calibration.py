@@ -78,6 +78,20 @@ def test_residuals_of_near_rows_tell_what_no_function_shows(noise):
     assert np.sqrt(np.mean(deviation**2)) == pytest.approx(missing, rel=0.15)
 
 
+def test_near_rows_make_no_error_bars_smaller():
+    """They see too little of a kink between rows that lie apart."""
+    space, rng = sa.Power(sa.Interval(0, 1), 3), np.random.default_rng(100)
+    X, Z = rng.random((20_000, 3)), rng.random((1_000, 3))
+
+    def f(X):
+        return np.abs(X - 0.5).max(axis=1)
+
+    y = f(X) + 0.3 * f(X).std() * rng.normal(size=len(X))
+    model = sa.InvariantKernelRidge(space, groups.symmetric(3), max_invariant_dim=500).fit(X, y)
+    mean, deviation = model.predict(Z, return_std=True)
+    assert 0.85 <= np.mean(np.abs(mean - f(Z)) <= 1.645 * deviation) <= 0.98  # of 90 % intervals
+
+
 def test_rows_that_are_far_apart_tell_nothing():
     space, rng = sa.Torus(8), np.random.default_rng(0)
     X = space.sample(300, rng)

@@ -10,6 +10,7 @@ from sklearn.neural_network import MLPRegressor
 
 import specavg as sa
 from specavg import groups
+from specavg.spaces._cell import Cell
 
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
 MODELS = {
@@ -109,7 +110,7 @@ def test_random_nodes_in_high_dimension_state_an_error_that_holds():
 def test_no_grid_is_made_that_has_too_many_nodes_to_be_used(monkeypatch):
     """The grid of Torus(8) that is exact for the 306,049 functions of this basis has 7⁸ nodes, and 20,000 are used."""
     made = []
-    monkeypatch.setattr(sa.Torus, "_grid", lambda *_: made.append(_) or (np.zeros((7**8, 8)), np.ones(7**8)))
+    monkeypatch.setattr(Cell, "grid", lambda *_: made.append(_) or (np.zeros((7**8, 8)), np.ones(7**8)))
     space, group = sa.Torus(8), groups.symmetric(8)
     X = space.sample(100, random_state=0)
     model = sa.Symmetrized(Ridge(), space, group).fit(X, np.cos(np.pi * X).sum(axis=1) ** 2)

@@ -124,10 +124,9 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty
     the deviations are calibrated by the rows that were left out: they grow with the errors of these rows, with the
-    roughness that looks like noise, and with the number of things that were chosen. From 20,000 rows on, what residuals
-    of near rows have in common takes the place of a guess of that roughness; data in chunks, and gradients in chunks,
-    have no such rows, and the latter are not calibrated. Intervals of rough functions of many coordinates without
-    noise are too narrow.
+    roughness that looks like noise, and with the number of things that were chosen. From 20,000 rows on they are no
+    smaller than what residuals of near rows have in common. Gradients in chunks are not calibrated. Intervals of rough
+    functions of many coordinates without noise are too narrow.
 
     *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
     where that would take too long, or more memory than `sa.config` allows. In four and more dimensions functions of few

@@ -24,7 +24,7 @@ hides: with q of them a new row has (n + q)/(n − q) times the squared error.
 Together: (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²].
 
 Where only sums over rows are known, m is that of generalised cross-validation. Of many rows the residuals of near ones
-tell the variance of what the basis does not show, and take the place of what is added to m v (`_near_rows`).
+tell a variance of what the basis does not show, and no less than that is added to m v (`_near_rows`).
 
 Rows on one orbit are one row with all their weight, as on a regular grid under a group. It has the noise variance σ²/k
 with k observations: surprise adds (m − 1)σ²/k, the p-th function has the variance σ²/nk, and T is at most σ²/k, since

@@ -50,7 +50,8 @@ class DecomposedPath(Path):
 
     def freedom(self, alpha: float | Array) -> float:
         squares = self.s[:, None] ** 2
-        return 1.0 + float(np.mean(np.sum(squares / (squares + alpha), axis=0)))
+        shares = np.sum(squares / (squares + alpha), axis=0)
+        return 1.0 + (float(shares.mean()) if len(shares) else 0.0)  # of constant outputs only the constant is fitted
 
     def combined_directions(self, weights: Array) -> Array:
         """V times some columns."""  # (r, k) -> (D, k)

@@ -181,8 +181,8 @@ class Posterior(abc.ABC):
         return self._with(unit=unit)
 
     def with_unshown(self, variance: Array) -> Self:
-        """The same where what no function shows has this variance, in squares of the targets' own unit."""  # (q,)
-        return self._with(floor=variance / self.unit**2)
+        """The same where what no function shows has this variance at least, in squares of the targets' own unit."""
+        return self._with(floor=np.maximum(self.floor, variance / self.unit**2))
 
     def _with(self, **changed: Array) -> Self:
         other = object.__new__(type(self))

@@ -131,7 +131,7 @@ class RidgeFit:
         return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit, slope_noise=slope_noise)
 
     def with_unshown(self, variance: Array) -> RidgeFit:
-        """The fit where what no function of the basis shows has this variance."""  # (q,)
+        """The fit where what no function of the basis shows has this variance at least."""  # (q,)
         return self if self.posterior is None else replace(self, posterior=self.posterior.with_unshown(variance))
 
 
