@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
@@ -45,6 +46,8 @@ class Moments:
         Σ w φ φᵀ, where it was asked for: the mean estimator needs none.
     slopes : Moments or None
         Those of observed gradients, made by `of_slopes`; None where there are none.
+    shown : (ndarray of shape (n, n_features), ndarray of shape (n, n_features)), or None
+        Of gradients some points and what was given there, from all data evenly, for a look at single columns.
 
     Notes
     -----
@@ -72,6 +75,7 @@ class Moments:
     shifted_cross: Sum
     gram: Sum | None
     slopes: Moments | None = None
+    shown: tuple[Array, Array] | None = None
 
     @classmethod
     def of(
@@ -172,7 +176,8 @@ class Moments:
             along = np.einsum("nf,nfd->nd", Z[rows], basis.tangents(X[rows]))
             squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
         cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None]))
-        return cls._without_first_sums(weights, d, units, squares, cross, gram)
+        found, some = cls._without_first_sums(weights, d, units, squares, cross, gram), _evenly(len(X), SHOWN)
+        return replace(found, shown=(X[some], G[some]))
 
     @classmethod
     def _without_first_sums(cls, w: Array, rows: int, units: Units, squares: Sum, cross: Sum, gram: Sum) -> Moments:
@@ -205,8 +210,20 @@ class Moments:
             units=units,
             gram=None if a.gram is None or b.gram is None else a.gram + b.gram,
             slopes=Moments.total(slopes) if slopes else None,
+            shown=self._shown_with(other),
             **{name: getattr(a, name) + getattr(b, name) for name in _SUMS},
         )
+
+    def _shown_with(self, other: Moments) -> tuple[Array, Array] | None:
+        """Of both as many as they have rows."""
+        if self.shown is None or other.shown is None:
+            return self.shown or other.shown
+        share = self.count / max(self.count + other.count, 1)
+        few = len(self.shown[0]) + len(other.shown[0]) <= SHOWN
+        most = (SHOWN, SHOWN) if few else (round(SHOWN * share), round(SHOWN * (1 - share)))
+        kept = [_evenly(len(part.shown[0]), m) for part, m in zip((self, other), most, strict=True)]
+        X, G = (np.concatenate([a[kept[0]], b[kept[1]]]) for a, b in zip(self.shown, other.shown, strict=True))
+        return X, G
 
     def in_units(self, units: Units) -> Moments:
         """The same moments in other units of the targets."""
@@ -287,6 +304,14 @@ class Moments:
         cross = self.shifted_cross.value - np.outer(features, targets / weight)
         squares = self.shifted_squares.value - targets * (targets / weight)
         return gram, cross, np.maximum(squares, 0.0)
+
+
+SHOWN = 400  # points: from as many a multiple of each column is known to a few per cent
+
+
+def _evenly(n: int, most: int) -> NDArray[np.intp]:
+    """So many of n rows, evenly; all of them if they are no more."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
 
 
 _SUMS = ("weight", "weight_squares", "features", "shifted", "shifted_squares", "shifted_cross")
