@@ -1,4 +1,4 @@
-"""Gradients that contradict the values beside them are noticed, column by column."""
+"""Columns of gradients: those that contradict the values are noticed, and their units do not matter."""
 
 import warnings
 
@@ -97,3 +97,23 @@ def test_what_chunks_show_of_gradients_is_bounded_and_even():
     assert np.array_equal(gradients, 2 * points)
     held = np.histogram(points, bins=4, range=(-0.9, 0.9))[0]
     assert held.min() > 0.15 * len(points)
+
+
+@pytest.mark.parametrize("size", [None, 20])
+def test_whether_an_angle_is_in_degrees_does_not_matter(size):
+    # Noise of 2 % of each column: in degrees that of the angle is 0.003 of that of the bonds.
+    rng, X = np.random.default_rng(0), BOX.sample(60, random_state=0)
+    y, G = bonds_and_angle(X)
+    y += 0.03 * rng.normal(size=60)
+    G += 0.02 * G.std(axis=0) * rng.normal(size=G.shape)
+    found, Z = list[tuple](), BOX.sample(50, random_state=1)
+    for unit in (np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, np.pi / 180])):
+        space = sa.Product(sa.Power(sa.Interval(0.8, 1.2), 2), sa.Interval(80 * unit[2], 130 * unit[2]))
+        model = sa.InvariantKernelRidge(space, max_invariant_dim=60)
+        assert said_of(model, X * unit, y, G / unit, size) == []
+        found.append((*model.predict(Z * unit, return_std=True), model.gradient_noise_variance_ * unit**2))
+    for degrees, radians in zip(*found, strict=True):
+        np.testing.assert_allclose(degrees, radians, rtol=1e-6)
+    noise = np.sqrt(found[0][2]) / (0.02 * G.std(axis=0))
+    assert ((noise > 0.3) & (noise < 4)).all()  # in one unit of all columns that of the angle was 23 times too large
+    assert np.sqrt(np.mean((found[0][0] - bonds_and_angle(Z)[0]) ** 2)) < 0.01

@@ -13,6 +13,7 @@ from specavg.data._given_data import check_mask
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces import Space
+from specavg.spaces._parts_of_columns import column_units
 
 ONE_VALUE = (
     "gradients leave the constant open, so at least one value is needed. With y = np.full(n, np.nan); y[0] = 0 the "
@@ -78,7 +79,8 @@ def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any
     targets, G = checked_gradients(basis.space, points, y, gradient)
     value, slope = ~np.isnan(targets), ~np.isnan(G).any(axis=1)
     values = Moments.of(basis, basis.evaluation_points(points[value]), targets[value, None], weights[value])
-    return replace(values, slopes=Moments.of_slopes(basis, points[slope], G[slope], weights[slope]))
+    columns = column_units(basis.space)
+    return replace(values, slopes=Moments.of_slopes(basis, points[slope], G[slope], weights[slope], columns))
 
 
 def checked_gradients(space: Space, points: Array, y: Any, gradient: Any) -> tuple[Array, Array]:

@@ -26,6 +26,7 @@ from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import best_density, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
+from specavg.spaces._parts_of_columns import column_units
 
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
@@ -87,7 +88,10 @@ class GradientData:
         return GradientData(self.points[some], self.targets[some], self.gradients[some], self.weights[some])
 
     def observations(self, basis: InvariantBasis, most: int | None = None) -> tuple[Observations, Observations]:
-        """Values, and tangential components of gradients; `most` is how many functions are used."""
+        """Values, and tangential components of gradients; `most` is how many functions are used.
+
+        Derivatives by unlike columns have the units of these, or one noise variance would mean nothing for them.
+        """
         with_value, with_gradient = self.has_value, self.has_gradient
         features = basis.evaluate(basis.evaluation_points(self.points))[:, 1:most]
         _, label = orbits(features)
@@ -95,7 +99,7 @@ class GradientData:
             features[with_value], self.targets[with_value], self.weights[with_value], label[with_value]
         )
         X, G = basis.check_points(self.points[with_gradient]), self.gradients[with_gradient]
-        tangents = basis.tangents(X)
+        tangents = basis.tangents(X) * column_units(basis.space)[:, None]
         d = tangents.shape[2]
         slopes = np.empty((len(X), d, features.shape[1]))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, dim, n_features)

@@ -40,8 +40,8 @@ from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import ridge_fit
 from specavg.regression._target_units import Units
+from specavg.spaces._parts_of_columns import column_units
 
 _FEWEST_VALUES = 8  # values, at least, that gradients are compared with: a fit of fewer says nothing of gradients
 
@@ -95,8 +95,10 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         fitted one by one. Row k is what the k-th of these functions adds to each output.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         The estimated variance σ² of the noise of an observation of weight one.
-    gradient_noise_variance_ : float
-        Only with gradients: the estimated variance of the noise of each component of a gradient.
+    gradient_noise_variance_ : float or ndarray of shape (n_features,)
+        Only with gradients: the estimated variance of the noise of each component of a gradient. An array on products
+        of parts with unlike units, as bonds and angles: noise is taken to be the same in units of an interval's half
+        width, a period over 2π, and a radius, so that it does not matter whether angles are in degrees.
     loo_error_ : float
         Root mean squared error of predicting each row from the others, in standard deviations of y (mean over outputs).
         Rows on one orbit are left out together, and what they differ by counts as an error. The choice minimised what
@@ -358,7 +360,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
         if fit.slope_noise is not None:
-            self.gradient_noise_variance_ = float(fit.slope_noise[0])
+            columns, variance = column_units(self._space()), float(fit.slope_noise[0])
+            self.gradient_noise_variance_ = variance if (columns == 1).all() else variance / columns**2
         self.outstanding_ = fit.outstanding
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:

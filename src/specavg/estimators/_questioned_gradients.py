@@ -14,7 +14,8 @@ from specavg.data._gradient_moments import LEFT_OPEN, Multiple, multiple_given
 from specavg.data._questioned_columns import users_line
 from specavg.regression._moments import SHOWN
 from specavg.regression._target_units import Units
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import Space, Torus
+from specavg.spaces._parts_of_columns import columns_of_parts
 
 _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple has a sign
 _PREDICTED = 0.01  # error of values in standard deviations: where it is smaller, their gradients are known too
@@ -84,30 +85,15 @@ class Compared(NamedTuple):
         return abs(self.multiple.value - multiple) <= max(_NEARLY * abs(multiple), _TOLD_APART * self.multiple.error)
 
     @property
+    def named(self) -> str:
+        """The columns, with a verb."""
+        first, last = self.columns[[0, -1]]
+        return f"column {first} is" if first == last else f"columns {first}–{last} are"
+
+    @property
     def said(self) -> str:
         """The multiple, with its error."""
         return f"{self.multiple.value:.3g} ± {self.multiple.error:.1g}"
-
-
-def columns_of_parts(space: Space) -> list[NDArray[np.intp]]:
-    """Columns that belong together: unlike a coordinate of a torus, those of a unit vector or a lattice have one unit.
-
-    Examples
-    --------
-    >>> from specavg import Interval, Power, Product, Sphere
-    >>> [part.tolist() for part in columns_of_parts(Product(Power(Interval(0, 1), 2), Sphere(3)))]
-    [[0], [1], [2, 3, 4]]
-    """
-    if isinstance(space, Torus) and space.lattice is None:
-        return [np.array([j]) for j in range(space.n_features)]
-    factors = space.factors if isinstance(space, Product) else ()
-    if isinstance(space, Power):
-        factors = (space.base,) * space.copies
-    found, first = list[NDArray[np.intp]](), 0
-    for factor in factors:
-        found += [first + part for part in columns_of_parts(factor)]
-        first += factor.n_features
-    return found or [np.arange(space.n_features)]
 
 
 def question_gradients(alone: Any, points: Array, given: Array, space: Space) -> None:
@@ -201,7 +187,9 @@ def _reason(whole: Compared, lattice: Array | None) -> str:
 def _said_of_columns(wrong: list[Compared]) -> str:
     """What is wrong with some of the columns, and perhaps why; the clearest first."""
     named = [
-        f"column {part.columns[0]} is" if len(part.columns) == 1 else f"columns {part.columns[0]}–{part.columns[-1]} are"
+        f"column {part.columns[0]} is"
+        if len(part.columns) == 1
+        else f"columns {part.columns[0]}–{part.columns[-1]} are"
         for part in wrong[:_NAMED]
     ]
     multiples = [f"{name} {part.said}" for name, part in zip(named, wrong, strict=False)]

@@ -154,7 +154,9 @@ class Moments:
         return cls._without_first_sums(w, 1, units, squares, Sum.of(cross[:, None]), Sum.of(gram))
 
     @classmethod
-    def of_slopes(cls, basis: InvariantBasis, X: Array, G: Array, weights: Array) -> Moments:
+    def of_slopes(
+        cls, basis: InvariantBasis, X: Array, G: Array, weights: Array, columns: Array | float = 1.0
+    ) -> Moments:
         """The moments of gradients: Σ w ∇φ·g, Σ w ∇φ_j·∇φ_l, Σ w |g|², and no first sums; each component is a row.
 
         Parameters
@@ -165,17 +167,20 @@ class Moments:
         G : ndarray of shape (n, n_features)
             Only their tangential part counts.
         weights : ndarray of shape (n,)
+        columns : ndarray of shape (n_features,), default 1
+            Units of columns, in which derivatives by unlike ones can be added.
         """
         X = basis.check_points(X)
-        units, roots, d = Units.without_shift(G.reshape(-1, 1)), np.sqrt(weights), basis.dimension
-        Z = G / units.unit
+        roots, d = np.sqrt(weights), basis.dimension
+        units = Units.without_shift((G * columns).reshape(-1, 1))
+        Z = G / units.unit * columns
         gram, squares = Sum.of(np.zeros((basis.dim, basis.dim))), Sum.of(np.zeros(1))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, D, n_features)
-            features = (gradient * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
+            features = (gradient * columns * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
             gram += Sum.of(features.T @ features)
             along = np.einsum("nf,nfd->nd", Z[rows], basis.tangents(X[rows]))
             squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
-        cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None]))
+        cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * columns * Z)[:, :, None]))
         found, some = cls._without_first_sums(weights, d, units, squares, cross, gram), _evenly(len(X), SHOWN)
         return replace(found, shown=(X[some], G[some]))
 
