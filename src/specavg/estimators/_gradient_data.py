@@ -13,7 +13,6 @@ from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, gradient_moments
 from specavg.estimators._number_of_functions import are_held
-from specavg.estimators._questioned_gradients import size_of
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
@@ -24,7 +23,7 @@ from specavg.regression._regression_problem import Problem
 from specavg.regression._ridge_fit import RidgeFit
 from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import best_density, ridge_fit, shortlist
-from specavg.regression._target_units import Units
+from specavg.regression._target_units import Units, size_of
 from specavg.spaces import Space
 from specavg.spaces._parts_of_columns import column_units
 

@@ -312,15 +312,15 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     def _check_gradient_moments(self, moments: Moments) -> None:
         """The same, of those gradients of a stream that its moments show."""
-        assert moments.slopes is not None
-        if moments.count < _FEWEST_VALUES or self.basis_.dim == 1:
+        shown = None if moments.slopes is None else moments.slopes.shown
+        if shown is None or moments.count < _FEWEST_VALUES or self.basis_.dim == 1:
             return
         alone = copy(self)
         vars(alone).pop("feature_names_in_", None)  # it is asked at points without names
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             alone._fit_moments(replace(moments, slopes=None), ())
-        question_gradients(alone, *moments.slopes.shown, self._space())
+        question_gradients(alone, *shown, self._space())
 
     def _fit_slope_moments(self, moments: Moments, unit: float) -> InvariantKernelRidge:
         """Values and gradients; ratio and spectra are searched for with the moments of some of the functions."""

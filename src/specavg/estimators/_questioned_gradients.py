@@ -13,7 +13,7 @@ from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import LEFT_OPEN, Multiple, multiple_given
 from specavg.data._questioned_columns import users_line
 from specavg.regression._moments import SHOWN
-from specavg.regression._target_units import Units
+from specavg.regression._target_units import Units, size_of
 from specavg.spaces import Space, Torus
 from specavg.spaces._parts_of_columns import columns_of_parts
 
@@ -200,9 +200,3 @@ def _said_of_columns(wrong: list[Compared]) -> str:
         f"of the gradient given, {', '.join(multiples)} times what the values alone predict{more}, and should be 1 "
         f"times: one of the two is wrong. {why}"
     )
-
-
-def size_of(values: Array) -> float:
-    """The root of the mean square, also where squares are no numbers."""  # (n,)
-    unit = float(Units.without_shift(values[:, None]).unit[0])
-    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))

@@ -181,7 +181,9 @@ class Moments:
             along = np.einsum("nf,nfd->nd", Z[rows], basis.tangents(X[rows]))
             squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
         cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * columns * Z)[:, :, None]))
-        found, some = cls._without_first_sums(weights, d, units, squares, cross, gram), _evenly(len(X), SHOWN)
+        counted = np.flatnonzero(weights)
+        some = counted[_evenly(len(counted), SHOWN)]
+        found = cls._without_first_sums(weights, d, units, squares, cross, gram)
         return replace(found, shown=(X[some], G[some]))
 
     @classmethod
@@ -221,14 +223,15 @@ class Moments:
 
     def _shown_with(self, other: Moments) -> tuple[Array, Array] | None:
         """Of both as many as they have rows."""
-        if self.shown is None or other.shown is None:
-            return self.shown or other.shown
-        share = self.count / max(self.count + other.count, 1)
-        few = len(self.shown[0]) + len(other.shown[0]) <= SHOWN
-        most = (SHOWN, SHOWN) if few else (round(SHOWN * share), round(SHOWN * (1 - share)))
-        kept = [_evenly(len(part.shown[0]), m) for part, m in zip((self, other), most, strict=True)]
-        X, G = (np.concatenate([a[kept[0]], b[kept[1]]]) for a, b in zip(self.shown, other.shown, strict=True))
-        return X, G
+        one, two = self.shown, other.shown
+        if one is None or two is None:
+            return one or two
+        most = [SHOWN, SHOWN]
+        if len(one[0]) + len(two[0]) > SHOWN:
+            most[0] = round(SHOWN * self.count / max(self.count + other.count, 1))
+            most[1] = SHOWN - most[0]
+        kept = [_evenly(len(part[0]), m) for part, m in zip((one, two), most, strict=True)]
+        return np.concatenate([one[0][kept[0]], two[0][kept[1]]]), np.concatenate([one[1][kept[0]], two[1][kept[1]]])
 
     def in_units(self, units: Units) -> Moments:
         """The same moments in other units of the targets."""
