@@ -120,8 +120,8 @@ def question_gradients(alone: Any, points: Array, given: Array, space: Space) ->
     hint, of_other_frame = _other_frame(whole, given, predicted, lattice) if lattice is not None else (None, False)
     if whole.multiple.wrong:
         _warn(
-            f"the gradient given is {whole.said} times the gradient that the values alone "
-            f"predict, and should be 1 times: one of the two is wrong. {hint or _reason(whole, lattice)}"
+            f"the gradient given is {whole.said} times the gradient that the values alone predict, and should be 1 "
+            f"times: one of the two is wrong. {hint or _reason(whole, lattice)}"
         )
     elif of_other_frame or (alone.loo_error_ < _PREDICTED and _UNRELATED < whole.sums.apart < _OF_OTHER_SIZE):
         _warn(
@@ -138,6 +138,7 @@ def _warn(text: str) -> None:
 def _compared(
     alone: Any, points: Array, given: Array, predicted: Array, deviation: Array, parts: list[NDArray[np.intp]]
 ) -> list[Compared]:
+    """Each of some parts of the columns, by its own multiple."""
     along = np.zeros((*predicted.shape, len(parts)))
     units = [float(Units.without_shift(predicted[:, part].reshape(-1, 1)).unit[0]) for part in parts]
     for j, part in enumerate(parts):
@@ -186,13 +187,7 @@ def _reason(whole: Compared, lattice: Array | None) -> str:
 
 def _said_of_columns(wrong: list[Compared]) -> str:
     """What is wrong with some of the columns, and perhaps why; the clearest first."""
-    named = [
-        f"column {part.columns[0]} is"
-        if len(part.columns) == 1
-        else f"columns {part.columns[0]}–{part.columns[-1]} are"
-        for part in wrong[:_NAMED]
-    ]
-    multiples = [f"{name} {part.said}" for name, part in zip(named, wrong, strict=False)]
+    multiples = [f"{part.named} {part.said}" for part in wrong[:_NAMED]]
     more = f" (and {len(wrong) - _NAMED} more are others)" if len(wrong) > _NAMED else ""
     why = "Is its sign that of the derivative?" if wrong[0].may_be(-1.0) else _UNITS
     why = f"{why} {_OTHER_ORDER}" if wrong[0].may_be(0.0) else why
