@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from specavg.data._given_data import check_mask
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces import Space
+from specavg.spaces._parts_of_columns import column_units
 
 ONE_VALUE = (
     "gradients leave the constant open, so at least one value is needed. With y = np.full(n, np.nan); y[0] = 0 the "
@@ -30,10 +31,26 @@ _CONVERGED = 0.03
 _STANDARD_ERRORS = 6.0
 
 
-def contradicting_multiple(
-    predicted: float, product: float, given: float, rows: float, left_open: float = np.inf
-) -> tuple[float, float] | None:
-    """Which multiple of a prediction was given, and its standard error; None where it may be one.
+class Multiple(NamedTuple):
+    """Which multiple of a prediction was given.
+
+    Attributes
+    ----------
+    value, error : float
+        With its standard error.
+    wrong : bool
+        Whether it cannot be one.
+    """
+
+    value: float
+    error: float
+    wrong: bool
+
+
+def multiple_given(
+    predicted: float, product: float, given: float, rows: float, left_open: float = np.inf, open_along: float = 0.0
+) -> Multiple:
+    """Which multiple of a prediction was given, and whether it may be one.
 
     If a prediction says something at all, the truth is the prediction and an error that does not depend on it: the
     regression of what was given on what was predicted has slope one.
@@ -45,13 +62,16 @@ def contradicting_multiple(
     rows : float
     left_open : float, default inf
         The standard deviation of what was predicted over its size, where that is known.
+    open_along : float, default 0
+        The standard deviation of Σ prediction · truth over that of its squares: what the prediction itself leaves open
+        of the multiple. Errors of neighbouring points are not independent, and residuals do not tell it.
     """
-    if not predicted > 0 or not given > 0:
-        return None
+    if not predicted > 0:
+        return Multiple(np.nan, np.inf, wrong=False)
     multiple = product / predicted
-    error = float(np.sqrt(max(given - multiple * product, 0.0) / rows / predicted))
+    error = float(np.hypot(np.sqrt(max(given - multiple * product, 0.0) / rows / predicted), open_along))
     least = min(max(LEFT_OPEN * left_open, _CONVERGED), _CONTRADICTION)
-    return (multiple, error) if abs(multiple - 1.0) > max(least, _STANDARD_ERRORS * error) else None
+    return Multiple(multiple, error, wrong=abs(multiple - 1.0) > max(least, _STANDARD_ERRORS * error))
 
 
 def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any, weights: Array) -> Moments:
@@ -59,7 +79,8 @@ def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any
     targets, G = checked_gradients(basis.space, points, y, gradient)
     value, slope = ~np.isnan(targets), ~np.isnan(G).any(axis=1)
     values = Moments.of(basis, basis.evaluation_points(points[value]), targets[value, None], weights[value])
-    return replace(values, slopes=Moments.of_slopes(basis, points[slope], G[slope], weights[slope]))
+    columns = column_units(basis.space)
+    return replace(values, slopes=Moments.of_slopes(basis, points[slope], G[slope], weights[slope], columns))
 
 
 def checked_gradients(space: Space, points: Array, y: Any, gradient: Any) -> tuple[Array, Array]:

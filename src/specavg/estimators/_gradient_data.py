@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
@@ -12,14 +11,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.data._gradient_moments import (
-    LEFT_OPEN,
-    ONE_VALUE,
-    checked_gradients,
-    contradicting_multiple,
-    gradient_moments,
-)
-from specavg.data._questioned_columns import users_line
+from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, gradient_moments
 from specavg.estimators._number_of_functions import are_held
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
@@ -31,24 +23,10 @@ from specavg.regression._regression_problem import Problem
 from specavg.regression._ridge_fit import RidgeFit
 from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import best_density, ridge_fit, shortlist
-from specavg.regression._target_units import Units
-from specavg.spaces import Space, Torus
+from specavg.regression._target_units import Units, size_of
+from specavg.spaces import Space
+from specavg.spaces._parts_of_columns import column_units
 
-_TOLD_APART = 3.0  # standard errors from zero, from which on a multiple has a sign
-_PREDICTED = 0.01  # error of values in standard deviations: where it is smaller, their gradients are known too
-# Difference of gradients over the size of those given: of unrelated ones of one size it is 1.41, and of right ones with
-# noise of any size below 1. Of 24 numbers it is above 1.2 by chance at 4 standard deviations.
-_UNRELATED = 1.2
-_OF_OTHER_SIZE = 10.0  # the same, from which on nothing is said: at minima both gradients are errors of any size
-_OTHER_ORDER = "Are its rows and columns in the order of X?"
-_WITHOUT = "Without gradient= the values alone are fitted."
-_SIGN = "Forces are minus the gradient of the energy."
-_FRACTIONAL = "X is fractional: of Cartesian dE/dr give dE/dr @ lattice.T"
-_NEARLY = 0.25  # of a multiple to −1: a gradient of the other sign, with the errors of a model of few values
-# Of what no multiple of a prediction explains: it is left so far below by a map of the gradient that is the right one.
-_FAR_BETTER = 0.5
-_CONVERGED_FRAME = 0.03  # of the size of what was given: what no multiple explains may be its noise
-_ROUNDING = 1e-9  # of such a share: where both maps explain everything, neither is better
 _FARTHEST_RATIO = 1e30  # of values to derivatives, a length: no space is so large or so small
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 
@@ -109,7 +87,10 @@ class GradientData:
         return GradientData(self.points[some], self.targets[some], self.gradients[some], self.weights[some])
 
     def observations(self, basis: InvariantBasis, most: int | None = None) -> tuple[Observations, Observations]:
-        """Values, and tangential components of gradients; `most` is how many functions are used."""
+        """Values, and tangential components of gradients; `most` is how many functions are used.
+
+        Derivatives by unlike columns have the units of these, or one noise variance would mean nothing for them.
+        """
         with_value, with_gradient = self.has_value, self.has_gradient
         features = basis.evaluate(basis.evaluation_points(self.points))[:, 1:most]
         _, label = orbits(features)
@@ -117,7 +98,7 @@ class GradientData:
             features[with_value], self.targets[with_value], self.weights[with_value], label[with_value]
         )
         X, G = basis.check_points(self.points[with_gradient]), self.gradients[with_gradient]
-        tangents = basis.tangents(X)
+        tangents = basis.tangents(X) * column_units(basis.space)[:, None]
         d = tangents.shape[2]
         slopes = np.empty((len(X), d, features.shape[1]))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, dim, n_features)
@@ -138,109 +119,6 @@ class GradientData:
             return GradientProblem(*self.observations(basis), ratio, dimension=basis.dimension)
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)
-
-    def warn_of_contradiction(self, predicted: Array, deviation: Array, space: Space, error: float) -> None:
-        """Warn where the gradients given are another multiple than one of those that the values alone predict, or none.
-
-        `deviation` is the standard deviation of these, `error` that of values predicted from the others, in their
-        standard deviations.
-        """
-        both = self.has_value & self.has_gradient
-        if not both.any():
-            return
-        given = self.gradients[both]
-        predicted, deviation = (each[both].reshape(given.shape) for each in (predicted, deviation))
-        sums = _sums_in_one_unit(given, predicted)
-        left_open = _left_open(predicted, deviation)
-        found = contradicting_multiple(*sums, given.size, left_open)
-        apart = _apart(*sums)
-        unrelated = found is None and error < _PREDICTED and _UNRELATED < apart < _OF_OTHER_SIZE
-        hint, of_other_frame, lattice = None, False, space.lattice if isinstance(space, Torus) else None
-        if lattice is not None and sums[0] > 0 and sums[2] > 0:
-            unexplained = _unexplained(*sums)
-            maps = [
-                (lattice.T, ". Of what is given, this is"),
-                (np.linalg.solve(lattice, lattice.T), ", not dE/dr @ lattice. With the first it would be"),
-            ]
-            mapped = [(_sums_in_one_unit(given @ turned, predicted), said) for turned, said in maps]
-            best, said = min(mapped, key=lambda each: _unexplained(*each[0]))
-            if _unexplained(*best) < _FAR_BETTER * unexplained - _ROUNDING:
-                multiple = best[1] / best[0]
-                hint = f"{_FRACTIONAL}{said} {multiple:.3g} times the gradient of the values."
-                hint += f" {_SIGN}" * (multiple < 0)
-                of_other_frame = unexplained > max((LEFT_OPEN * left_open) ** 2, _CONVERGED_FRAME**2)
-        if found is None and not unrelated and not of_other_frame:
-            return
-        if found is not None:
-            _warn_of(found, space, hint)
-            return
-        warnings.warn(
-            f"the gradient given differs by {apart:.2g} of its size from the one that the values alone predict, "
-            f"though values that are left out are predicted to {error:.1g} of their spread: one of the two is "
-            f"wrong. {hint or _OTHER_ORDER} {_WITHOUT}",
-            stacklevel=users_line(),
-        )
-
-
-def _sums_in_one_unit(given: Array, predicted: Array) -> tuple[float, float, float]:
-    """Squares of what was predicted, products of both, squares of what was given."""
-    pair = np.stack([given.ravel(), predicted.ravel()])
-    given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
-    return float(predicted @ predicted), float(predicted @ given), float(given @ given)
-
-
-def _left_open(predicted: Array, deviation: Array) -> float:
-    """The standard deviation of a prediction over its size; infinite where it has none."""
-    size = _size(predicted.ravel())
-    return _size(deviation.ravel()) / size if size > 0 and np.isfinite(deviation).all() else np.inf
-
-
-def _unexplained(predicted: float, product: float, given: float) -> float:
-    """The share of what was given that no multiple of what was predicted is."""
-    return 1.0 - product**2 / (predicted * given)
-
-
-def _apart(predicted: float, product: float, given: float) -> float:
-    """The size of what was given less what was predicted, over the size of what was given, which may be zero."""
-    difference = max(predicted - 2 * product + given, 0.0)
-    return float(np.sqrt(difference / given)) if given > np.finfo(float).tiny * difference else np.inf
-
-
-def warn_of_contradicting_moments(moments: Moments, coefficients: Array, space: Space) -> None:
-    """The same from moments, with the coefficients that the values alone give."""  # (1 + D,)
-    slopes = moments.slopes
-    assert slopes is not None
-    assert slopes.gram is not None
-    cross, squares = slopes.shifted_cross.value[:, 0], float(slopes.shifted_squares.value[0])
-    if not squares > 0:  # gradients of zero have no unit that others could be measured in
-        return
-    c = coefficients[: slopes.dim] / slopes.units.unit[0]
-    rows = float(slopes.weight.value)
-    _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows), space)
-
-
-def _warn_of(found: tuple[float, float] | None, space: Space, hint: str | None = None) -> None:
-    """Warn of a multiple, with `hint` for its reason where that is known."""
-    if found is None:
-        return
-    multiple, error = found
-    if hint is not None:
-        what = hint
-    elif abs(multiple) <= _TOLD_APART * error:
-        what = _OTHER_ORDER
-    elif abs(multiple + 1.0) <= max(_NEARLY, _TOLD_APART * error):
-        what = _SIGN
-    else:
-        what = "Are its units those of y over X?"
-        if multiple < 0:
-            what += f" {_SIGN}"
-        if isinstance(space, Torus) and space.lattice is not None:
-            what += f" {_FRACTIONAL}."
-    warnings.warn(
-        f"the gradient given is {multiple:.3g} ± {error:.1g} times the gradient that the values alone predict, "
-        f"and should be 1 times: one of the two is wrong. {what} {_WITHOUT}",
-        stacklevel=users_line(),
-    )
 
 
 # Ratios that are tried, as multiples of a first guess. Outside of this range one of the two kinds of rows says nothing
@@ -267,7 +145,7 @@ class RatioChoice(NamedTuple):
 def noise_ratio_of_rows(values: Array, slopes: Array) -> float:
     """A first guess of the noise of a value over that of a derivative: their sizes have that ratio."""  # (n,), (m,)
     unit = float(Units.without_shift(values[:, None]).unit[0])  # a mean of very large values is no number
-    return _ratio(unit * _size(values / unit - (values / unit).mean()), _size(slopes))
+    return _ratio(unit * size_of(values / unit - (values / unit).mean()), size_of(slopes))
 
 
 def _ratio(deviation: float, size: float) -> float:
@@ -279,12 +157,6 @@ def _ratio_of_noise(fit: RidgeFit) -> float:
     """The noise of a value over that of a derivative, each as its own rows show it."""
     assert fit.relative_noise is not None
     return _ratio(*fit.relative_noise)
-
-
-def _size(values: Array) -> float:
-    """The root of the mean square, also where squares are no numbers."""  # (n,)
-    unit = float(Units.without_shift(values[:, None]).unit[0])
-    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
 
 
 def noise_ratio_of_moments(moments: Moments) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,12 +20,12 @@ from specavg.estimators._gradient_data import (
     RatioSearch,
     noise_ratio_of_moments,
     noise_ratio_of_rows,
-    warn_of_contradicting_moments,
 )
 from specavg.estimators._larger_bases import grown
 from specavg.estimators._near_rows import FEWEST_ROWS, unshown_variance
 from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._one_thread import one_thread
+from specavg.estimators._questioned_gradients import question_gradients
 from specavg.estimators._ridge_data import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
 from specavg.estimators._spectral_ridge import SpectralRidge
@@ -38,8 +40,8 @@ from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import ridge_fit
 from specavg.regression._target_units import Units
+from specavg.spaces._parts_of_columns import column_units
 
 _FEWEST_VALUES = 8  # values, at least, that gradients are compared with: a fit of fewer says nothing of gradients
 
@@ -93,8 +95,10 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         fitted one by one. Row k is what the k-th of these functions adds to each output.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         The estimated variance σ² of the noise of an observation of weight one.
-    gradient_noise_variance_ : float
-        Only with gradients: the estimated variance of the noise of each component of a gradient.
+    gradient_noise_variance_ : float or ndarray of shape (n_features,)
+        Only with gradients: the estimated variance of the noise of each component of a gradient. An array on products
+        of parts with unlike units, as bonds and angles: noise is taken to be the same in units of an interval's half
+        width, a period over 2π, and a radius, so that it does not matter whether angles are in degrees.
     loo_error_ : float
         Root mean squared error of predicting each row from the others, in standard deviations of y (mean over outputs).
         Rows on one orbit are left out together, and what they differ by counts as an error. The choice minimised what
@@ -183,8 +187,9 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             tangential part counts. A row of NaN is a missing gradient, and y may be NaN where a gradient is given.
             Gradients have noise of their own size, chosen with everything else; points are left out with their
             gradients. A gradient that contradicts the values (forces are *minus* gradients, another
-            unit or frame) is warned of, by how well the values alone predict it: from a multiple of 1 ± 0.03 on
-            where they leave nothing open, and of 1 ± 0.25 where they leave much, or come in chunks.
+            unit or frame, one column with another sign or unit) is warned of, by how well the values alone predict it
+            and each of its columns: from a multiple of 1 ± 0.03 on where they leave nothing open, and of 1 ± 0.25 where
+            they leave much.
 
         Returns
         -------
@@ -265,8 +270,14 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
             model: Any = clone(self)
             alone = model.fit(data.points[both], data.targets[both], unit * data.weights[both])
-        predicted, deviation = alone.gradient(data.points, return_std=True)
-        data.warn_of_contradiction(predicted, deviation, self._space(), alone.loo_error_)
+        compared = both & data.has_gradient
+        if compared.any():
+            question_gradients(alone, data.points[compared], data.gradients[compared], self._space())
+
+    def _open_along(self, points: Array, directions: Array) -> Array:
+        """Posterior standard deviations of Σ_ij G_ij ∂_jf(x_i), one for each G."""  # (n, n_features, q) -> (q,)
+        slopes = self.basis_.correlate_gradient(points, directions)[1:].T
+        return self._deviations([(slice(None), slopes)], (directions.shape[2], 1), slopes=True)[:, 0]
 
     @needs_cutoff
     def partial_fit(
@@ -290,6 +301,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         if moments.slopes is not None and moments.slopes.count:
+            self._check_gradient_moments(moments)
             return self._fit_slope_moments(*moments.relative())
         vars(self).pop("gradient_noise_variance_", None)
         return super()._fit_moments(moments, outputs)
@@ -297,13 +309,22 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     def _moment_problem(self, moments: Moments) -> MomentProblem:
         return MomentProblem(moments, dimension=self.basis_.dimension)
 
+    def _check_gradient_moments(self, moments: Moments) -> None:
+        """The same, of those gradients of a stream that its moments show."""
+        shown = None if moments.slopes is None else moments.slopes.shown
+        if shown is None or moments.count < _FEWEST_VALUES or self.basis_.dim == 1:
+            return
+        alone = copy(self)
+        vars(alone).pop("feature_names_in_", None)  # it is asked at points without names
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            alone._fit_moments(replace(moments, slopes=None), ())
+        question_gradients(alone, *shown, self._space())
+
     def _fit_slope_moments(self, moments: Moments, unit: float) -> InvariantKernelRidge:
         """Values and gradients; ratio and spectra are searched for with the moments of some of the functions."""
         alpha, candidates = checked_alpha(self.alpha, unit), self._candidates(self.basis_)
         some = moments.first(min(_limits.SEARCH_ROWS, self.basis_.dim))
-        if moments.count >= _FEWEST_VALUES and some.dim > 1:
-            alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
-            warn_of_contradicting_moments(some, alone.coefficients[:, 0], self._space())
         problem, guess = partial(MomentProblem, some), noise_ratio_of_moments(moments)
         _, candidates, ratio = RatioSearch.of(problem, guess, self.basis_, candidates, alpha).best(alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
@@ -338,7 +359,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
         if fit.slope_noise is not None:
-            self.gradient_noise_variance_ = float(fit.slope_noise[0])
+            columns, variance = column_units(self._space()), float(fit.slope_noise[0])
+            self.gradient_noise_variance_ = variance if (columns == 1).all() else variance / columns**2
         self.outstanding_ = fit.outstanding
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:

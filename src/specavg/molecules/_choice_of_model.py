@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
-from specavg.data._gradient_moments import contradicting_multiple
+from specavg.data._gradient_moments import Multiple, multiple_given
 from specavg.molecules._candidate_fit import Fit, LeftOut, fit_of, prior_deviations, unit_penalty, weighted
 from specavg.molecules._distances import distances
 from specavg.molecules._equations import Equations
@@ -114,8 +114,8 @@ def _judged_by_others(best: Fit, squares: Array) -> Fit:
     return replace(best, energy_error=energy, force_error=force)
 
 
-def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[float, float] | None:
-    """The energies as a multiple of those that the forces alone predict, and its standard error, unless it is one.
+def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> Multiple | None:
+    """The energies as a multiple of those that the forces alone predict, unless it may be one.
 
     The sign and the units of forces are those of the energies where the multiple is one. Where the forces cannot be
     predicted from one another nothing is said.
@@ -131,7 +131,8 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
     if best.force_error > 0.5 * few.force_size:
         return None
     sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
-    return contradicting_multiple(*sums, few.count)
+    found = multiple_given(*sums, few.count)
+    return found if found.wrong else None
 
 
 def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.data._gradient_moments import Multiple
 from specavg.data._questioned_fit import FAR_BETTER, POOR, question_fit
 from specavg.molecules._candidate_fit import Fit
 from specavg.molecules._distances import pairs_of
@@ -96,11 +97,11 @@ def question_like_atoms(error: float, spread: float, pairs: Callable[[], float],
         )
 
 
-def check_multiple(found: tuple[float, float] | None) -> bool:
+def check_multiple(found: Multiple | None) -> bool:
     """Refuse gradients in place of forces, and warn of other units and of other rows."""
     if found is None:
         return False
-    multiple, error = found
+    multiple, error, _ = found
     if multiple < -_TOLD_APART * error:
         raise ValueError(
             f"the forces have the wrong sign: the energies are {multiple:.3g} ± {error:.1g} times those that the "

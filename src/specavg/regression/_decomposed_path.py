@@ -81,9 +81,11 @@ class DecomposedPath(Path):
         own, *slopes = self.noise_of_kinds(alpha)
         if not slopes:
             return found
-        # Values alone tell the constant: where their noise is larger than that of both kinds in common, it is theirs.
-        beyond = np.maximum(own - self.noise_variance(alpha), 0.0) / self._problem.weight
-        return replace(found, floor=found.floor + beyond * (1.0 if calibration is None else calibration.factor[0]))
+        # Values alone tell the constant: its variance is at least that of their mean, whatever the noise of both kinds
+        # in common is, and however well the derivatives, most of the rows, were predicted.
+        common, factor = self.noise_variance(alpha), 1.0 if calibration is None else calibration.factor[0]
+        of_mean = np.maximum(factor * np.maximum(own, common), own)
+        return replace(found, floor=found.floor + (of_mean - factor * common) / self._problem.weight)
 
     def posterior_of(self, alphas: Array, noise: Array, calibration: Calibration | None = None) -> DecomposedPosterior:
         """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
@@ -45,6 +46,8 @@ class Moments:
         Σ w φ φᵀ, where it was asked for: the mean estimator needs none.
     slopes : Moments or None
         Those of observed gradients, made by `of_slopes`; None where there are none.
+    shown : (ndarray of shape (n, n_features), ndarray of shape (n, n_features)), or None
+        Of gradients some points and what was given there, from all data evenly, for a look at single columns.
 
     Notes
     -----
@@ -72,6 +75,7 @@ class Moments:
     shifted_cross: Sum
     gram: Sum | None
     slopes: Moments | None = None
+    shown: tuple[Array, Array] | None = None
 
     @classmethod
     def of(
@@ -150,7 +154,9 @@ class Moments:
         return cls._without_first_sums(w, 1, units, squares, Sum.of(cross[:, None]), Sum.of(gram))
 
     @classmethod
-    def of_slopes(cls, basis: InvariantBasis, X: Array, G: Array, weights: Array) -> Moments:
+    def of_slopes(
+        cls, basis: InvariantBasis, X: Array, G: Array, weights: Array, columns: Array | float = 1.0
+    ) -> Moments:
         """The moments of gradients: Σ w ∇φ·g, Σ w ∇φ_j·∇φ_l, Σ w |g|², and no first sums; each component is a row.
 
         Parameters
@@ -161,18 +167,24 @@ class Moments:
         G : ndarray of shape (n, n_features)
             Only their tangential part counts.
         weights : ndarray of shape (n,)
+        columns : ndarray of shape (n_features,), default 1
+            Units of columns, in which derivatives by unlike ones can be added.
         """
         X = basis.check_points(X)
-        units, roots, d = Units.without_shift(G.reshape(-1, 1)), np.sqrt(weights), basis.dimension
-        Z = G / units.unit
+        roots, d = np.sqrt(weights), basis.dimension
+        units = Units.without_shift((G * columns).reshape(-1, 1))
+        Z = G / units.unit * columns
         gram, squares = Sum.of(np.zeros((basis.dim, basis.dim))), Sum.of(np.zeros(1))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, D, n_features)
-            features = (gradient * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
+            features = (gradient * columns * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
             gram += Sum.of(features.T @ features)
             along = np.einsum("nf,nfd->nd", Z[rows], basis.tangents(X[rows]))
             squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
-        cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None]))
-        return cls._without_first_sums(weights, d, units, squares, cross, gram)
+        cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * columns * Z)[:, :, None]))
+        counted = np.flatnonzero(weights)
+        some = counted[_evenly(len(counted), SHOWN)]
+        found = cls._without_first_sums(weights, d, units, squares, cross, gram)
+        return replace(found, shown=(X[some], G[some]))
 
     @classmethod
     def _without_first_sums(cls, w: Array, rows: int, units: Units, squares: Sum, cross: Sum, gram: Sum) -> Moments:
@@ -205,8 +217,21 @@ class Moments:
             units=units,
             gram=None if a.gram is None or b.gram is None else a.gram + b.gram,
             slopes=Moments.total(slopes) if slopes else None,
+            shown=self._shown_with(other),
             **{name: getattr(a, name) + getattr(b, name) for name in _SUMS},
         )
+
+    def _shown_with(self, other: Moments) -> tuple[Array, Array] | None:
+        """Of both as many as they have rows."""
+        one, two = self.shown, other.shown
+        if one is None or two is None:
+            return one or two
+        most = [SHOWN, SHOWN]
+        if len(one[0]) + len(two[0]) > SHOWN:
+            most[0] = round(SHOWN * self.count / max(self.count + other.count, 1))
+            most[1] = SHOWN - most[0]
+        kept = [_evenly(len(part[0]), m) for part, m in zip((one, two), most, strict=True)]
+        return np.concatenate([one[0][kept[0]], two[0][kept[1]]]), np.concatenate([one[1][kept[0]], two[1][kept[1]]])
 
     def in_units(self, units: Units) -> Moments:
         """The same moments in other units of the targets."""
@@ -287,6 +312,14 @@ class Moments:
         cross = self.shifted_cross.value - np.outer(features, targets / weight)
         squares = self.shifted_squares.value - targets * (targets / weight)
         return gram, cross, np.maximum(squares, 0.0)
+
+
+SHOWN = 400  # points: from as many a multiple of each column is known to a few per cent
+
+
+def _evenly(n: int, most: int) -> NDArray[np.intp]:
+    """So many of n rows, evenly; all of them if they are no more."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
 
 
 _SUMS = ("weight", "weight_squares", "features", "shifted", "shifted_squares", "shifted_cross")

@@ -83,6 +83,12 @@ class Units:
         return weight * (np.minimum(_ROUNDING * np.abs(self.shift), most) / self.unit) ** 2
 
 
+def size_of(values: Array) -> float:
+    """The root of the mean square, also where squares are no numbers."""  # (n,)
+    unit = float(Units.without_shift(values[:, None]).unit[0])
+    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
+
+
 def _power_of_two(size: Array) -> Array:
     """The power of two at or just below; one for zero."""
     return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
