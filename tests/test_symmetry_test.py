@@ -327,6 +327,47 @@ def test_points_on_one_copy_of_each_orbit_do_not_refute_a_true_symmetry(spread):
         assert np.isnan([part.p_value for part in found.generators]).all()
 
 
+def greatest_of_four(n, seed, alike):
+    """Whether the greatest of four columns is large: a jump with the symmetry of all permutations."""
+    rng = np.random.default_rng(seed)
+    laws = [(1, 1)] * 4 if alike else [(2, 5), (5, 2), (1, 1), (3, 3)]
+    X = np.column_stack([rng.beta(a, b, n) for a, b in laws])
+    y = (X.max(axis=1) > 0.8) * 1.0
+    return X, y + 0.1 * y.std() * rng.standard_normal(n)
+
+
+def test_a_rejection_on_unevenly_spread_points_is_doubted():
+    """The symmetry is true. At 20,000 samples p was 1e-7."""
+    space = sa.Power(sa.Interval(0, 1), 4)
+    X, y = greatest_of_four(600, 3, alike=False)
+    with pytest.warns(UserWarning, match="spread unevenly over their orbits"):
+        found = sa.symmetry_test(X, y, space, groups.symmetric(4))
+    assert found.p_value < 0.05
+    assert found.doubtful
+    assert "spread unevenly over their orbits" in str(found)
+    assert "spread unevenly over their orbits" in found._repr_html_()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_rejection_on_evenly_spread_points_is_not_doubted():
+    space = sa.Power(sa.Interval(0, 1), 4)
+    X, y = greatest_of_four(1000, 0, alike=True)
+    found = sa.symmetry_test(X, y + 0.3 * X[:, 0], space, groups.symmetric(4))
+    assert found.p_value < 1e-3
+    assert not found.doubtful
+
+
+def test_what_is_not_tested_says_why():
+    """Almost every point has its first two columns in one order: points on one copy of each orbit of the exchange."""
+    X, y = greatest_of_four(1000, 0, alike=False)
+    found = sa.symmetry_test(X, y, sa.Power(sa.Interval(0, 1), 4), groups.symmetric(4))
+    assert np.isnan(found.generators[0].p_value)
+    assert not np.isnan(found.p_value)
+    for text in (str(found), found._repr_html_()):
+        assert "nan" not in text
+        assert "not tested, the points are crowded on one copy of each of its orbits" in text
+
+
 def test_copies_spread_over_their_orbits_tell_again():
     """The same orientations, each taken to a copy at random."""
     rng = np.random.default_rng(0)

@@ -74,10 +74,16 @@ class Columns:
 
     def explained(self, models: Models) -> tuple[float, float]:
         """Shares of the variance of y that the functions compared explain, and that only others do; 0 if by chance."""
-        compared = np.eye(self.size)[:, : 1 + sum(V.dim for V in self.eigenspaces)]
-        (beside,) = models.compare([compared], None)
-        alone = models.explained(compared)
-        return alone, max(models.explained() - alone, 0.0) if beside.p_value < _SURE else 0.0
+        alone, missed = models.explained(self._compared), self.chance_of_further(models) < _SURE
+        return alone, max(models.explained() - alone, 0.0) if missed else 0.0
+
+    def chance_of_further(self, models: Models) -> float:
+        """The probability that further invariant functions explain as much beside those compared by chance (F test)."""
+        return models.compare([self._compared], None)[0].p_value
+
+    @property
+    def _compared(self) -> Array:
+        return np.eye(self.size)[:, : 1 + sum(V.dim for V in self.eigenspaces)]
 
     def pieces(self, chunks: Any, *, ask: bool = False) -> Iterator[tuple[Array, ...]]:
         """Checked points, targets and weights in pieces of bounded working memory."""

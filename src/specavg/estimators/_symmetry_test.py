@@ -35,7 +35,7 @@ from specavg.estimators._finer_detail import (
 )
 from specavg.estimators._nested_columns import PIECE, Columns
 from specavg.estimators._one_thread import one_thread
-from specavg.estimators._symmetry_test_result import NOT_TOLD, GeneratorTest, SymmetryTest
+from specavg.estimators._symmetry_test_result import DOUBTFUL, NOT_TOLD, GeneratorTest, SymmetryTest
 from specavg.groups import Group
 from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Eigenspace, Space
@@ -183,6 +183,13 @@ def symmetry_test(
         if n_permutations:
             rng = np.random.default_rng(random_state)
             p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
+        doubtful = told[0] and p_values[0] < _LEVEL and not models.are_even(spans[0])
+        doubtful = doubtful and columns.chance_of_further(models) < _LEVEL
+        if doubtful:  # unless a part of the group fails surely
+            least = _LEVEL / max(len(parts), 1)
+            doubtful = not any(p < least and models.are_even(S) for p, S in zip(p_values[1:], spans[1:], strict=True))
+        if doubtful:
+            warnings.warn(DOUBTFUL, stacklevel=2)
         if alone:
             spans, parts, p_values, told = 2 * spans, [whole], 2 * p_values[:1], 2 * told
     seen = whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL
@@ -207,6 +214,7 @@ def symmetry_test(
         seen=seen,
         method="permutation" if n_permutations else "robust" if again else "F",
         untested=untested,
+        doubtful=doubtful,
         n_samples_needed=found.samples_needed(FEWEST, MAX_FUNCTIONS),
     )
 

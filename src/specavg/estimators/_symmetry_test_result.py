@@ -13,6 +13,11 @@ from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
 NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
+DOUBTFUL = (
+    "The points are spread unevenly over their orbits, and y has detail that the functions compared miss: the p-value "
+    "may be far too small, and the symmetry may hold. sa.discover_symmetry(X, y, space, group) compares "
+    "with finer functions."
+)
 UNSEEN = (
     "The functions that so many samples can bear explain no more of y than chance does: nothing can be said about the "
     "symmetry. Compare the loo_error_ of InvariantKernelRidge with the group and without it."
@@ -50,6 +55,14 @@ class GeneratorTest:
     statistic: float
     n_tested: int
     p_value: float
+
+    @property
+    def found(self) -> str:
+        """Share and p-value in words, or why there are none."""
+        if not np.isnan(self.p_value):
+            return f"{100 * self.outside:5.1f} % outside, p = {self.p_value:.2g}"
+        why = "the points are crowded on one copy of each of its orbits" if self.n_tested else "too few points differ"
+        return f"not tested, {why}"
 
     @property
     def kind(self) -> str:
@@ -93,6 +106,10 @@ class SymmetryTest:
         nothing: y is noise, or has detail too fine for so many samples.
     method : str
         "robust" (noise may be of any size in any place), "F" (of the same size everywhere) or "permutation".
+    doubtful : bool
+        Whether a p-value below 0.05, with no generator that surely fails, may come from what the functions compared
+        miss: the points are spread unevenly over their orbits, and further invariant functions explain a part of y.
+        The symmetry may then hold.
     n_samples_needed : int
         About how many samples would bear the functions of the finer detail that stands out, with no `max_dim`; 0 where
         all of it is compared, where its functions are more than 300, and where it is spread over many eigenspaces.
@@ -119,6 +136,7 @@ class SymmetryTest:
     seen: bool
     method: str
     untested: float = 0.0
+    doubtful: bool = False
     n_samples_needed: int = 0
 
     def failing(self, level: float = 0.05) -> tuple[int, ...]:
@@ -153,12 +171,13 @@ class SymmetryTest:
             rest -= self.untested
         if self.seen and rest >= WORTH_SAYING:
             lines.append(f"Noise, or detail too fine to be seen, has the other {100 * rest:.1f} %.")
+        if self.doubtful:
+            lines.insert(1, DOUBTFUL)
         if np.isnan(self.p_value):
             lines[0] = f"{NOT_TOLD} ({self.n_samples} samples)"
         width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
         for i, g in enumerate(self.generators):
-            share = f"{100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}"
-            lines.append(f"  {g.kind:<{width}} {i}: {share}   {g.generator!r}")
+            lines.append(f"  {g.kind:<{width}} {i}: {g.found}   {g.generator!r}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
@@ -166,7 +185,6 @@ class SymmetryTest:
         facts += [("explained by the functions compared", f"{100 * self.explained:.1f} %")]
         facts += [("explained by finer ones, not tested", f"{100 * self.untested:.1f} %")]
         facts += [("functions tested", self.n_tested)]
-        rows = [(repr(g.generator), f"{100 * g.outside:.1f} %", f"{g.p_value:.2g}") for g in self.generators]
-        return facts_html("SymmetryTest", [*facts, ("samples", self.n_samples)]) + table_html(
-            ("generator", "outside", "p-value"), rows
-        )
+        facts += [("samples", self.n_samples), *([("doubtful", DOUBTFUL)] if self.doubtful else [])]
+        rows = [(repr(g.generator), g.found) for g in self.generators]
+        return facts_html("SymmetryTest", facts) + table_html(("generator", "found"), rows)
