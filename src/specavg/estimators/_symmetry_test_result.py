@@ -9,19 +9,26 @@ import numpy as np
 
 from specavg._html import facts_html, table_html
 from specavg.estimators._finer_detail import WORTH_SAYING, untested_detail
+from specavg.estimators._finer_functions import ROWS
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
 NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
-DOUBTFUL = (
-    "The points are spread unevenly over their orbits, and y has detail that the functions compared miss: the p-value "
-    "may be far too small, and the symmetry may hold. sa.discover_symmetry(X, y, space, group) compares "
-    "with finer functions."
+_UNEVEN = (
+    "The functions compared reject the symmetry, but the points are spread unevenly over their orbits, and y has "
+    "detail that these functions miss"
 )
 UNSEEN = (
     "The functions that so many samples can bear explain no more of y than chance does: nothing can be said about the "
     "symmetry. Compare the loo_error_ of InvariantKernelRidge with the group and without it."
 )
+
+
+def doubt(method: str) -> str:
+    """Why the rejection of a symmetry is in doubt."""
+    if method == "F":
+        return f"{_UNEVEN}: p-values may be far too small. Give arrays, or a list of chunks: finer functions decide."
+    return f"{_UNEVEN}. Finer functions, at {ROWS} samples at most, do not reject it: the p-value is theirs."
 
 
 @final
@@ -107,9 +114,8 @@ class SymmetryTest:
     method : str
         "robust" (noise may be of any size in any place), "F" (of the same size everywhere) or "permutation".
     doubtful : bool
-        Whether a p-value below 0.05, with no generator that surely fails, may come from what the functions compared
-        miss: the points are spread unevenly over their orbits, and further invariant functions explain a part of y.
-        The symmetry may then hold.
+        Whether the functions compared reject the symmetry at the level 0.05, but points that are spread unevenly over
+        their orbits may be the reason: further invariant functions explain a part of y, and finer ones do not reject.
     n_samples_needed : int
         About how many samples would bear the functions of the finer detail that stands out, with no `max_dim`; 0 where
         all of it is compared, where its functions are more than 300, and where it is spread over many eigenspaces.
@@ -172,7 +178,7 @@ class SymmetryTest:
         if self.seen and rest >= WORTH_SAYING:
             lines.append(f"Noise, or detail too fine to be seen, has the other {100 * rest:.1f} %.")
         if self.doubtful:
-            lines.insert(1, DOUBTFUL)
+            lines.insert(1, doubt(self.method))
         if np.isnan(self.p_value):
             lines[0] = f"{NOT_TOLD} ({self.n_samples} samples)"
         width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
@@ -185,6 +191,6 @@ class SymmetryTest:
         facts += [("explained by the functions compared", f"{100 * self.explained:.1f} %")]
         facts += [("explained by finer ones, not tested", f"{100 * self.untested:.1f} %")]
         facts += [("functions tested", self.n_tested)]
-        facts += [("samples", self.n_samples), *([("doubtful", DOUBTFUL)] if self.doubtful else [])]
+        facts += [("samples", self.n_samples), *([("doubtful", doubt(self.method))] if self.doubtful else [])]
         rows = [(repr(g.generator), g.found) for g in self.generators]
         return facts_html("SymmetryTest", facts) + table_html(("generator", "found"), rows)

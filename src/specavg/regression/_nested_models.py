@@ -110,14 +110,11 @@ class Models:
     def are_even(self, span: Array) -> bool:
         """Whether points are spread evenly over orbits: functions beside Z·span then have means of zero (Hotelling).
 
-        Parameters
-        ----------
-        span : ndarray of shape (p, k)
-            The invariant columns, as orthonormal combinations: what is orthogonal to them has no invariant part.
+        Weights that differ much are rather taken for unevenly spread points than the other way round.
         """
         from scipy.stats import f as distribution
 
-        outside = np.linalg.qr(span, mode="complete")[0][:, span.shape[1] :]
+        outside = beside(span)
         values, vectors = directions_with_data(outside.T @ self._gram @ outside, self.count)
         n, q = self.count, len(values)
         if q == 0 or q >= n:
@@ -185,6 +182,11 @@ class Models:
         mean, shape = score.law(self.count)
         p_value = float(distribution.sf(squares, shape, scale=mean / shape))
         return Comparison(self._share(score.kept, gain), squares / mean, q, p_value)
+
+
+def beside(span: Array) -> Array:
+    """What is orthogonal to orthonormal columns: of functions, those without an invariant part."""  # (p, p - k)
+    return np.linalg.qr(span, mode="complete")[0][:, span.shape[1] :]
 
 
 @final
