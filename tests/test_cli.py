@@ -500,6 +500,22 @@ def test_check_gives_no_verdict_where_most_was_not_tested(here, capsys):
     assert run(capsys, *arguments)[0] == 3
 
 
+def test_a_doubtful_rejection_is_no_failure(here, capsys):
+    """Columns of unlike distributions, and a jump with the symmetry of all permutations."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.beta(a, b, 600) for a, b in [(2, 5), (5, 2), (1, 1), (3, 3)]])
+    y = (X.max(axis=1) > 0.8) * 1.0
+    y += 0.1 * y.std() * rng.standard_normal(600)
+    pd.DataFrame(np.column_stack([X, y]), columns=list("abcdy")).to_csv("uneven.csv", index=False)
+    space, group = ["--space", "interval:0,1^4"], ["--group", "symmetric:4"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        code, out, _ = run(capsys, "check", "uneven.csv", "--target", "y", *space, *group)
+    assert code == 4
+    assert "the points are spread unevenly over their orbits" in out
+    assert "The data cannot tell whether it holds." in out
+
+
 def test_points_that_cannot_tell_are_no_failure(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
     with warnings.catch_warnings():

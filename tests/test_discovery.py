@@ -728,7 +728,7 @@ def test_a_true_symmetry_that_walds_test_refutes_for_want_of_noise_is_tested_aga
     y = np.abs(X[:, 2]) + np.sqrt(np.abs(X[:, 0] * X[:, 1]))
     whole = groups.point_group("D4h")
     # Finer functions would decide without it.
-    monkeypatch.setattr("specavg.discovery._finer_functions.FinerFunctions.explain", lambda *_: False)
+    monkeypatch.setattr("specavg.discovery._subgroup_search._further_explain", lambda *_: False)
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 2
     monkeypatch.setattr("specavg.discovery._subgroup_search._score_test", lambda *_: 0.0)
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 1
@@ -965,17 +965,3 @@ def test_unlike_columns_do_not_hide_that_one_of_them_is_special():
     X = unlike_columns(1, 500)
     found = sa.discover_symmetry(X, X.max(axis=1) + 0.3 * X[:, 0], space, groups.symmetric(4))
     assert all(g.image[0] == 0 for g in found.group.generators)
-
-
-def test_even_points_are_told_from_uneven_ones():
-    from specavg.discovery._finer_functions import FinerFunctions
-    from specavg.discovery._samples import Samples
-
-    space = sa.spaces.Power(sa.spaces.Interval(0, 1), 4)
-    V = tuple(islice(space.eigenspaces(), 1, 3))
-    fixed = np.zeros((sum(v.dim for v in V), 0))
-    outside = np.linalg.qr(np.ones((4, 1)), mode="complete")[0][:, 1:]
-    outside = np.vstack([outside, np.zeros((len(fixed) - 4, 3))])  # differences of the first wave of each column
-    for X, even in ((space.sample(500, random_state=0), True), (unlike_columns(0, 500), False)):
-        finer = FinerFunctions(Samples.of(X, X.max(axis=1), space), V)
-        assert finer.are_even(outside) == even

@@ -327,6 +327,65 @@ def test_points_on_one_copy_of_each_orbit_do_not_refute_a_true_symmetry(spread):
         assert np.isnan([part.p_value for part in found.generators]).all()
 
 
+def greatest_of_four(n, seed, alike):
+    """Whether the greatest of four columns is large: a jump with the symmetry of all permutations."""
+    rng = np.random.default_rng(seed)
+    laws = [(1, 1)] * 4 if alike else [(2, 5), (5, 2), (1, 1), (3, 3)]
+    X = np.column_stack([rng.beta(a, b, n) for a, b in laws])
+    y = (X.max(axis=1) > 0.8) * 1.0
+    return X, y + 0.1 * y.std() * rng.standard_normal(n)
+
+
+def test_a_rejection_on_unevenly_spread_points_is_doubted():
+    """The symmetry is true. Here p was 0.003, and 1e-7 at 20,000 samples."""
+    space = sa.Power(sa.Interval(0, 1), 4)
+    X, y = greatest_of_four(600, 0, alike=False)
+    with pytest.warns(UserWarning, match="spread unevenly over their orbits"):
+        found = sa.symmetry_test(X, y, space, groups.symmetric(4))
+    assert found.p_value > 0.05
+    assert found.failing() == ()
+    assert found.doubtful
+    assert "spread unevenly over their orbits" in str(found)
+    assert "spread unevenly over their orbits" in found._repr_html_()
+
+
+def test_finer_functions_do_not_confirm_what_is_read_once():
+    X, y = greatest_of_four(2000, 0, alike=False)
+    y = X.max(axis=1) + 0.1 * X[:, 0] + 0.01 * y
+    chunks = iter([(X[:1000], y[:1000]), (X[1000:], y[1000:])])
+    with pytest.warns(UserWarning, match="Give arrays, or a list of chunks"):
+        assert sa.symmetry_test(chunks, None, sa.Power(sa.Interval(0, 1), 4), groups.symmetric(4)).doubtful
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_true_violation_on_unevenly_spread_points_is_not_doubted():
+    X, y = greatest_of_four(600, 0, alike=False)
+    y = X.max(axis=1) + 0.1 * X[:, 0] + 0.01 * y
+    found = sa.symmetry_test(X, y, sa.Power(sa.Interval(0, 1), 4), groups.symmetric(4))
+    assert found.p_value < 1e-3
+    assert not found.doubtful
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_rejection_on_evenly_spread_points_is_not_doubted():
+    space = sa.Power(sa.Interval(0, 1), 4)
+    X, y = greatest_of_four(1000, 0, alike=True)
+    found = sa.symmetry_test(X, y + 0.3 * X[:, 0], space, groups.symmetric(4))
+    assert found.p_value < 1e-3
+    assert not found.doubtful
+
+
+def test_what_is_not_tested_says_why():
+    """Almost every point has its first two columns in one order: points on one copy of each orbit of the exchange."""
+    X, y = greatest_of_four(1000, 0, alike=False)
+    found = sa.symmetry_test(X, y, sa.Power(sa.Interval(0, 1), 4), groups.symmetric(4))
+    assert np.isnan(found.generators[0].p_value)
+    assert not np.isnan(found.p_value)
+    for text in (str(found), found._repr_html_()):
+        assert "nan" not in text
+        assert "not tested, the points are crowded on one copy of each of its orbits" in text
+
+
 def test_copies_spread_over_their_orbits_tell_again():
     """The same orientations, each taken to a copy at random."""
     rng = np.random.default_rng(0)
@@ -689,6 +748,7 @@ def test_a_group_of_one_generator_is_that_generator():
         assert (part.p_value, part.outside, part.n_tested) == (found.p_value, found.outside, found.n_tested)
 
 
+@pytest.mark.filterwarnings("ignore:The functions compared reject the symmetry, but")
 def test_waves_of_single_coordinates_do_not_take_the_place_of_products():
     """Three coordinates, crowded points, a kinked function and no noise: types each by itself gave 17 alarms of 100."""
     space, group, alarms = sa.Torus(3), groups.sign_flips(3), 0
@@ -697,3 +757,14 @@ def test_waves_of_single_coordinates_do_not_take_the_place_of_products():
         X = (rng.normal(0.2, 0.35, size=(200, 3)) + 1) % 2 - 1
         alarms += sa.symmetry_test(X, X**2 @ np.arange(1, 4) / 3, space, group).p_value < 0.05
     assert alarms <= 10  # at most 5 expected; 11 or more come once in 90 times, and 17 were measured
+
+
+def test_even_points_are_told_from_uneven_ones():
+    """By the means of the differences of four columns, of one law or of several."""
+    from specavg.regression._nested_models import Models
+
+    span = np.column_stack([np.eye(5)[0], [0, 0.5, 0.5, 0.5, 0.5]])
+    for alike in (True, False):
+        X, y = greatest_of_four(500, 0, alike)
+        fitted = Models(lambda X: np.column_stack([np.ones(len(X)), np.cos(np.pi * X)]), [(X, y)])
+        assert fitted.are_even(span) == alike

@@ -7,8 +7,8 @@ For example:
   specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
 
 Exit code 0: nothing speaks against the symmetry. Exit code 3: it does not hold, at the level given. Exit code 4:
-nothing tested speaks against it, but the data cannot tell: no function is seen, or most of what they have is finer
-detail that was not tested.
+the data cannot tell: no function is seen, most of what they have is finer detail that was not tested, or the
+functions compared speak against it, and finer ones do not, at points that are spread unevenly over their orbits.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         X, y, weights, _ = points_and_target(options, space, progress, "testing")
         chosen: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
         found = symmetry_test(X, y, space, group, **chosen, sample_weight=weights)
-    fails = found.p_value < options.level
+    fails = found.p_value < options.level and not found.doubtful
     if not options.quiet:
         print(in_words_of_the_command(str(found)))
         failing = [f"{found.generators[i].kind} {i}" for i in found.failing(options.level)]
@@ -71,14 +71,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _cannot_tell(found: SymmetryTest) -> bool:
-    """Whether a test that does not fail says nothing: no function is seen, or most of what is seen is untested."""
-    return isnan(found.p_value) or not found.seen or found.untested > _MOSTLY * found.explained
+    """Whether a test that does not fail says nothing: in doubt, or no function is seen, or most is untested."""
+    return found.doubtful or isnan(found.p_value) or not found.seen or found.untested > _MOSTLY * found.explained
 
 
 def _not_refuted(found: SymmetryTest) -> str:
     """What a test says that does not fail: what was not tested may break the symmetry."""
     rest = 1 - found.explained
-    if isnan(found.p_value) or not found.seen:
+    if found.doubtful or isnan(found.p_value) or not found.seen:
         return "The data cannot tell whether it holds."
     if _cannot_tell(found):
         tested, untested = 100 * found.explained, 100 * found.untested

@@ -20,9 +20,10 @@ from specavg.discovery._evidence import (
     log_evidence,
     p_values_outside,
 )
-from specavg.discovery._finer_functions import FinerFunctions, surely_better
 from specavg.discovery._samples import MOST_FUNCTIONS, PER_FUNCTION, Samples
 from specavg.discovery._subgroups import Lattice, lattice
+from specavg.estimators._finer_detail import some_samples
+from specavg.estimators._finer_functions import FinerFunctions, surely_better
 from specavg.estimators._nested_columns import Columns
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
@@ -47,7 +48,7 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     p_values = p_values_outside(information, subspaces, last)
     probable = found.probable(subgroups, level)
     if p_values[probable[0]] < HONEST * level:
-        again = _score_test(samples, eigenspaces[:last], subgroups.group(probable[0]))
+        again, _ = _score_test(samples, eigenspaces[:last], subgroups.group(probable[0]))
         below = subgroups.inside[:, probable[0]]  # what does not refute a group does not refute its subgroups
         p_values[below] = np.maximum(p_values[below], again)
     choice, notes = next(i for i in probable if not p_values[i] < HONEST * level), ()
@@ -128,15 +129,26 @@ class _Posterior:
         return sorted(enough.tolist(), key=lambda i: (-lattice.orders[i], -self.allowed[i]))
 
 
-def _score_test(samples: Samples, eigenspaces: tuple[Eigenspace, ...], group: Group) -> float:
-    """The p-value of `symmetry_test`, which reads the data again and fits finer invariant functions too.
+def _score_test(samples: Samples, eigenspaces: tuple[Eigenspace, ...], group: Group) -> tuple[float, bool]:
+    """The p-value of `symmetry_test`, and whether the points are spread evenly over orbits.
+
+    The test reads the data again and fits finer invariant functions too.
 
     Wald's test takes what all functions leave for noise. Where there is none, this is less than what the invariant
     functions miss, and a true symmetry may be refuted; the score test takes what the invariant functions leave.
     """
     columns = Columns.of(samples.space, group, samples.count, eigenspaces)
     models = Models(columns.evaluate, columns.pieces(samples.read()))
-    return models.compare([columns.span(group)], columns.pieces(samples.read()))[0].p_value
+    span = columns.span(group)
+    return models.compare([span], columns.pieces(samples.read()))[0].p_value, models.are_even(span)
+
+
+def _further_explain(samples: Samples, eigenspaces: tuple[Eigenspace, ...], group: Group) -> bool:
+    """Whether further functions with a symmetry explain more of y, beside all those compared, than chance does."""
+    columns = Columns.of(samples.space, group, samples.count, eigenspaces)
+    if not len(columns.beyond):
+        return False
+    return columns.explained(Models(columns.evaluate, columns.pieces(samples.read())))[1] > 0
 
 
 def _with_finer_functions(
@@ -153,16 +165,14 @@ def _with_finer_functions(
     larger = np.flatnonzero(~subgroups.inside[:, choice])
     if not len(larger):
         return None
-    finer = FinerFunctions(samples, eigenspaces)
-    missed = finer.explain(subgroups.group(whole))
+    missed = _further_explain(samples, eigenspaces, subgroups.group(whole))
     possible: dict[int, float] = {}
     uneven: set[int] = set()
     for i in larger[np.argsort(-subgroups.orders[larger], kind="stable")][:_MOST_TESTED].tolist():
-        Q = subspaces[i].Q
-        if not (missed or something_left or not Q.shape[1]):
+        if not (missed or something_left or not subspaces[i].Q.shape[1]):
             continue
-        p_value = _score_test(samples, eigenspaces, subgroups.group(i))
-        if missed and not finer.are_even(_outside(Q)):
+        p_value, even = _score_test(samples, eigenspaces, subgroups.group(i))
+        if missed and not even:
             uneven.add(i)
         if not p_value < HONEST * level or i in uneven:
             possible[i] = p_value
@@ -172,6 +182,7 @@ def _with_finer_functions(
     doubt = _cannot_exclude(
         samples, subgroups.group(largest), possible[largest], subspaces[largest].Q.shape[1], largest in uneven
     )
+    finer = FinerFunctions(samples.space, *some_samples(samples.read()))
     densities = {i: finer.log_densities(subgroups.group(i)) for i in (*possible, choice)} if missed else {}
     for i in possible if missed else ():
         better = surely_better(densities[i], densities[choice], level)
@@ -179,11 +190,6 @@ def _with_finer_functions(
             note = _better(subgroups.group(choice), subgroups.group(i))
             return i, i, possible[i], (note,) if i == largest else (note, doubt)
     return choice, largest, possible[largest], (doubt,)
-
-
-def _outside(Q: Array) -> Array:
-    """Orthonormal combinations of the functions beside the columns of Q, which are orthonormal."""  # (p, p - k)
-    return np.linalg.qr(Q, mode="complete")[0][:, Q.shape[1] :]
 
 
 def _better(smaller: Group, larger: Group) -> str:

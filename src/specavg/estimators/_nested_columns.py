@@ -23,7 +23,7 @@ from specavg.spaces import Eigenspace, Space
 
 PIECE = 5_000  # rows whose functions are held at a time: 2,000 functions of them take 80 MB
 _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples
-_FURTHEST = 5000.0  # functions, all counted, among which invariant ones are looked for
+FURTHER = 5000.0  # functions, all counted, among which invariant ones are looked for
 _SURE = 0.001  # p-value of what functions explain beside those compared, below which it is no chance
 
 
@@ -41,7 +41,7 @@ class Columns:
     def of(cls, space: Space, group: Group, rows: int | None, eigenspaces: tuple[Eigenspace, ...]) -> Columns:
         """With as many further invariant functions as the rows bear."""
         try:
-            most, order = max(_FURTHEST, 1 + sum(V.dim for V in eigenspaces)), order_compared(space)
+            most, order = max(FURTHER, 1 + sum(V.dim for V in eigenspaces)), order_compared(space)
             further = invariant_basis(space, group, max_dim=most, order=order)
         except MemoryError:
             return cls(space, eigenspaces, None, np.empty(0, dtype=np.intp))
@@ -74,10 +74,16 @@ class Columns:
 
     def explained(self, models: Models) -> tuple[float, float]:
         """Shares of the variance of y that the functions compared explain, and that only others do; 0 if by chance."""
-        compared = np.eye(self.size)[:, : 1 + sum(V.dim for V in self.eigenspaces)]
-        (beside,) = models.compare([compared], None)
-        alone = models.explained(compared)
-        return alone, max(models.explained() - alone, 0.0) if beside.p_value < _SURE else 0.0
+        alone, missed = models.explained(self._compared), self.chance_of_further(models) < _SURE
+        return alone, max(models.explained() - alone, 0.0) if missed else 0.0
+
+    def chance_of_further(self, models: Models) -> float:
+        """The probability that further invariant functions explain as much beside those compared by chance (F test)."""
+        return models.compare([self._compared], None)[0].p_value
+
+    @property
+    def _compared(self) -> Array:
+        return np.eye(self.size)[:, : 1 + sum(V.dim for V in self.eigenspaces)]
 
     def pieces(self, chunks: Any, *, ask: bool = False) -> Iterator[tuple[Array, ...]]:
         """Checked points, targets and weights in pieces of bounded working memory."""

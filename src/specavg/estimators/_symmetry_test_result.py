@@ -9,14 +9,26 @@ import numpy as np
 
 from specavg._html import facts_html, table_html
 from specavg.estimators._finer_detail import WORTH_SAYING, untested_detail
+from specavg.estimators._finer_functions import ROWS
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
 NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
+_UNEVEN = (
+    "The functions compared reject the symmetry, but the points are spread unevenly over their orbits, and y has "
+    "detail that these functions miss"
+)
 UNSEEN = (
     "The functions that so many samples can bear explain no more of y than chance does: nothing can be said about the "
     "symmetry. Compare the loo_error_ of InvariantKernelRidge with the group and without it."
 )
+
+
+def doubt(method: str) -> str:
+    """Why the rejection of a symmetry is in doubt."""
+    if method == "F":
+        return f"{_UNEVEN}: p-values may be far too small. Give arrays, or a list of chunks: finer functions decide."
+    return f"{_UNEVEN}. Finer functions, at {ROWS} samples at most, do not reject it: the p-value is theirs."
 
 
 @final
@@ -50,6 +62,14 @@ class GeneratorTest:
     statistic: float
     n_tested: int
     p_value: float
+
+    @property
+    def found(self) -> str:
+        """Share and p-value in words, or why there are none."""
+        if not np.isnan(self.p_value):
+            return f"{100 * self.outside:5.1f} % outside, p = {self.p_value:.2g}"
+        why = "the points are crowded on one copy of each of its orbits" if self.n_tested else "too few points differ"
+        return f"not tested, {why}"
 
     @property
     def kind(self) -> str:
@@ -93,6 +113,9 @@ class SymmetryTest:
         nothing: y is noise, or has detail too fine for so many samples.
     method : str
         "robust" (noise may be of any size in any place), "F" (of the same size everywhere) or "permutation".
+    doubtful : bool
+        Whether the functions compared reject the symmetry at the level 0.05, but points that are spread unevenly over
+        their orbits may be the reason: further invariant functions explain a part of y, and finer ones do not reject.
     n_samples_needed : int
         About how many samples would bear the functions of the finer detail that stands out, with no `max_dim`; 0 where
         all of it is compared, where its functions are more than 300, and where it is spread over many eigenspaces.
@@ -119,6 +142,7 @@ class SymmetryTest:
     seen: bool
     method: str
     untested: float = 0.0
+    doubtful: bool = False
     n_samples_needed: int = 0
 
     def failing(self, level: float = 0.05) -> tuple[int, ...]:
@@ -153,12 +177,13 @@ class SymmetryTest:
             rest -= self.untested
         if self.seen and rest >= WORTH_SAYING:
             lines.append(f"Noise, or detail too fine to be seen, has the other {100 * rest:.1f} %.")
+        if self.doubtful:
+            lines.insert(1, doubt(self.method))
         if np.isnan(self.p_value):
             lines[0] = f"{NOT_TOLD} ({self.n_samples} samples)"
         width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
         for i, g in enumerate(self.generators):
-            share = f"{100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}"
-            lines.append(f"  {g.kind:<{width}} {i}: {share}   {g.generator!r}")
+            lines.append(f"  {g.kind:<{width}} {i}: {g.found}   {g.generator!r}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
@@ -166,7 +191,6 @@ class SymmetryTest:
         facts += [("explained by the functions compared", f"{100 * self.explained:.1f} %")]
         facts += [("explained by finer ones, not tested", f"{100 * self.untested:.1f} %")]
         facts += [("functions tested", self.n_tested)]
-        rows = [(repr(g.generator), f"{100 * g.outside:.1f} %", f"{g.p_value:.2g}") for g in self.generators]
-        return facts_html("SymmetryTest", [*facts, ("samples", self.n_samples)]) + table_html(
-            ("generator", "outside", "p-value"), rows
-        )
+        facts += [("samples", self.n_samples), *([("doubtful", doubt(self.method))] if self.doubtful else [])]
+        rows = [(repr(g.generator), g.found) for g in self.generators]
+        return facts_html("SymmetryTest", facts) + table_html(("generator", "found"), rows)

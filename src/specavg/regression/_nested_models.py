@@ -21,6 +21,7 @@ from specavg.regression._sums_of_products import (
 
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
 _ROWS_PAIRED = 1000  # of a chunk: the share of neighbours on one copy is known to 3 %, in a tenth of a second
+_EVEN = 1e-3  # p-value below which points are not spread evenly: one sample in a thousand is doubted for nothing
 _COPY = 1e-12  # squared distance of two rows, as a part of their squares, below which they are one point
 
 
@@ -58,7 +59,7 @@ class Models:
         mean = products[0, -1] / products[0, 0]
         gram, cross = products[:-1, :-1], products[:-1, -1]
         cross = cross - mean * gram[:, 0]  # of y minus its mean
-        self._units, self._mean = units, float(mean)
+        self._gram, self._units, self._mean = gram, units, float(mean)
         self.variance = max(0.0, float(products[-1, -1] / self.count - mean**2))
         values, vectors = directions_with_data(gram, self.count)
         self._whiten = vectors / np.sqrt(values)  # (p, r): Z·whiten has orthonormal columns
@@ -105,6 +106,23 @@ class Models:
         sizes = np.abs(np.diagonal(triangle))
         rank = int(np.sum(sizes > np.sqrt(RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
         return directions[:, :rank], directions[:, rank:]
+
+    def are_even(self, span: Array) -> bool:
+        """Whether points are spread evenly over orbits: functions beside Z·span then have means of zero (Hotelling).
+
+        Weights that differ much are rather taken for unevenly spread points than the other way round.
+        """
+        from scipy.stats import f as distribution
+
+        outside = beside(span)
+        values, vectors = directions_with_data(outside.T @ self._gram @ outside, self.count)
+        n, q = self.count, len(values)
+        if q == 0 or q >= n:
+            return True
+        sums = vectors.T @ (outside.T @ self._gram[:, 0])
+        share = float(np.sum(sums**2 / values) / self._gram[0, 0])  # of the constant that these functions explain
+        statistic = share / max(1 - share, 1 / n) * (n - q) / q
+        return float(distribution.sf(statistic, q, n - q)) >= _EVEN
 
     def compare(self, spans: Sequence[Array], chunks: Chunks | None) -> list[Comparison]:
         """The model on each Z·span against the one on all columns.
@@ -164,6 +182,11 @@ class Models:
         mean, shape = score.law(self.count)
         p_value = float(distribution.sf(squares, shape, scale=mean / shape))
         return Comparison(self._share(score.kept, gain), squares / mean, q, p_value)
+
+
+def beside(span: Array) -> Array:
+    """What is orthogonal to orthonormal columns: of functions, those without an invariant part."""  # (p, p - k)
+    return np.linalg.qr(span, mode="complete")[0][:, span.shape[1] :]
 
 
 @final
