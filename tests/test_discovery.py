@@ -730,7 +730,7 @@ def test_a_true_symmetry_that_walds_test_refutes_for_want_of_noise_is_tested_aga
     # Finer functions would decide without it.
     monkeypatch.setattr("specavg.discovery._subgroup_search._further_explain", lambda *_: False)
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 2
-    monkeypatch.setattr("specavg.discovery._subgroup_search._score_test", lambda *_: 0.0)
+    monkeypatch.setattr("specavg.discovery._subgroup_search._score_test", lambda *_: (0.0, True))
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 1
 
 

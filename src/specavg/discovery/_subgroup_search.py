@@ -58,9 +58,10 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         choice = 0  # the trivial subgroup
         notes = (unseen_function(information),)
     elif finer := _with_finer_functions(samples, subgroups, subspaces, choice, something_left, level):
-        choice, possible, p_value, notes = finer
-        below = subgroups.inside[:, possible]
-        p_values[below] = np.fmax(p_values[below], p_value)
+        choice, possible, notes = finer
+        for i, p_value in possible.items():
+            below = subgroups.inside[:, i]
+            p_values[below] = np.fmax(p_values[below], p_value)
         probabilities = np.full(len(probabilities), np.nan)  # they take the function for one of those compared
     elif something_left:
         notes = (
@@ -153,8 +154,8 @@ def _further_explain(samples: Samples, eigenspaces: tuple[Eigenspace, ...], grou
 
 def _with_finer_functions(
     samples: Samples, subgroups: Lattice, subspaces: list[Subspace], choice: int, something_left: bool, level: float
-) -> tuple[int, int, float, tuple[str, ...]] | None:
-    """What finer functions make of the `choice`: the better one, the largest that is possible, its p-value, and notes.
+) -> tuple[int, dict[int, float], tuple[str, ...]] | None:
+    """What finer functions make of the `choice`: the better one, the p-values of those that are possible, and notes.
 
     On crowded points functions without a symmetry imitate finer ones that have it, and where points are spread unevenly
     over orbits, what the functions compared miss is fitted by functions without the symmetry: what they say against
@@ -188,8 +189,8 @@ def _with_finer_functions(
         better = surely_better(densities[i], densities[choice], level)
         if better and not any(surely_better(other, densities[i], level) for other in densities.values()):
             note = _better(subgroups.group(choice), subgroups.group(i))
-            return i, i, possible[i], (note,) if i == largest else (note, doubt)
-    return choice, largest, possible[largest], (doubt,)
+            return i, possible, (note,) if i == largest else (note, doubt)
+    return choice, possible, (doubt,)
 
 
 def _better(smaller: Group, larger: Group) -> str:
