@@ -183,9 +183,11 @@ def _with_finer_functions(
     doubt = _cannot_exclude(
         samples, subgroups.group(largest), possible[largest], subspaces[largest].Q.shape[1], largest in uneven
     )
+    if not missed:
+        return choice, possible, (doubt,)
     finer = FinerFunctions(samples.space, *some_samples(samples.read()))
-    densities = {i: finer.log_densities(subgroups.group(i)) for i in (*possible, choice)} if missed else {}
-    for i in possible if missed else ():
+    densities = {i: finer.log_densities(subgroups.group(i)) for i in (*possible, choice)}
+    for i in possible:
         better = surely_better(densities[i], densities[choice], level)
         if better and not any(surely_better(other, densities[i], level) for other in densities.values()):
             note = _better(subgroups.group(choice), subgroups.group(i))

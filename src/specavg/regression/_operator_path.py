@@ -19,6 +19,7 @@ from scipy import interpolate, linalg
 
 from specavg._arrays import Array
 from specavg._config import settings
+from specavg._immutable import PickledAsMade
 from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
 from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
@@ -235,7 +236,7 @@ class OperatorPath(Path):
 
 @final
 @dataclass(frozen=True, eq=False)
-class OperatorPosterior(Posterior):
+class OperatorPosterior(PickledAsMade, Posterior):
     """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled, and `floor`.
 
     Each point takes a solution by conjugate gradients, until these have taken as many products with G as G has columns.
@@ -265,9 +266,6 @@ class OperatorPosterior(Posterior):
         gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
         forecast = self.basis.gram_nanoseconds(1)  # the time of a product does not depend on the number of rows
         return _InverseForms(gram, self.scale, self.alpha, 0.0 if forecast is None else forecast[1])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_solver"}
 
 
 @final
