@@ -122,6 +122,44 @@ class Calibration:
         share = added(1.0) if copies <= 1 else np.minimum(added(1.0), added(np.clip(surprise, 1.0, copies)))
         return cls(chosen * surprise, chosen * share)
 
+    @classmethod
+    def of_sums(
+        cls,
+        left_over: Array,
+        noise: Array,
+        freedom: float,
+        scale: Array,
+        alpha: float,
+        rows: int,
+        dimension: int,
+        hidden: float = 0.0,
+    ) -> Calibration:
+        """Of one penalty where rows are not known one by one, as if all of them told the fit as much.
+
+        The share 1 − p/n of each row is left: d = r/(1 − p/n) and αh = 1 − p/n, r the residual. Then m is |r|²/(n − p)
+        over σ², as in generalised cross-validation, and its mean over outputs, which share the penalty.
+
+        Parameters
+        ----------
+        left_over : ndarray of shape (q,)
+            |r|², weighted; rounding may make it negative.
+        noise : ndarray of shape (q,)
+            σ².
+        freedom : float
+            p.
+        scale : ndarray of shape (D,)
+            Roots of the prior variances of functions, in the units of `alpha`.
+        alpha : float
+        rows : int
+            n.
+        dimension, hidden
+            As in `of`.
+        """
+        squares = np.maximum(left_over, 0.0) / max(rows - freedom, 1.0)
+        surprise = np.full(1, float(np.mean(shrunk_surprise(squares, rows, noise))))
+        truncated = np.full(1, left_out_by_truncation(scale**2) / alpha)
+        return cls.of(surprise, np.array([freedom]), truncated, rows, dimension, hidden=hidden)
+
 
 def shrunk_surprise(squares: Array, rows: int, variance: Array | float = 1.0) -> Array:
     """m, the mean square of what was left out in predicted variances, drawn towards 1 as if by `_FEW` more rows.
@@ -136,31 +174,6 @@ def shrunk_surprise(squares: Array, rows: int, variance: Array | float = 1.0) ->
         σ²/α, in whose units the squares are predicted; 1 where they were divided by it.
     """
     return (rows * squares / np.maximum(variance, np.finfo(float).tiny) + _FEW) / (rows + _FEW)
-
-
-def surprise_of_sums(left_over: Array, noise: Array, freedom: float, rows: int) -> Array:
-    """The surprise m where rows are not known one by one, as if the fit left the share 1 − p/n of each of them.
-
-    Then d = r/(1 − p/n) and αh = 1 − p/n, r the residual: m is |r|²/(n − p) over σ², by generalised cross-validation.
-
-    Parameters
-    ----------
-    left_over : ndarray of shape (q,)
-        |r|², weighted.
-    noise : ndarray of shape (q,)
-        σ².
-    freedom : float
-        p.
-    rows : int
-        n.
-
-    Returns
-    -------
-    ndarray of shape (1,)
-        The mean over the outputs: they share a penalty.
-    """
-    squares = left_over / max(rows - freedom, 1.0)
-    return np.full(1, float(np.mean(shrunk_surprise(squares, rows, noise))))
 
 
 def left_out_by_truncation(variances: Array) -> float:

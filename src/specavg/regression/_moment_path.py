@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from specavg._arrays import Array
-from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
+from specavg.regression._calibration import Calibration
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
 from specavg.regression._noise_of_kinds import noise_of_kind
@@ -133,10 +133,8 @@ class MomentPath(DecomposedPath):
         if len(p.kinds) > 1:
             return None
         shrunk, noise, freedom = self.s**2 + alpha, self.noise_variance(alpha), self.freedom(alpha)
-        left_over = np.maximum(p.squares - ((shrunk + alpha) / shrunk**2) @ self._b**2, 0.0)
-        surprise = surprise_of_sums(left_over, noise, freedom, p.count)
-        truncated = left_out_by_truncation(self.scale**2) / alphas
-        return Calibration.of(surprise, np.array([freedom]), truncated, p.count, p.dimension, hidden=hidden)
+        left_over = p.squares - ((shrunk + alpha) / shrunk**2) @ self._b**2
+        return Calibration.of_sums(left_over, noise, freedom, self.scale, alpha, p.count, p.dimension, hidden)
 
     def noise_of_kinds(self, alpha: float) -> Array:
         common, kinds = self.noise_variance(alpha), self._sums.kinds

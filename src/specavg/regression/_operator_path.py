@@ -22,7 +22,7 @@ from specavg._config import settings
 from specavg._immutable import PickledAsMade
 from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
-from specavg.regression._calibration import Calibration, left_out_by_truncation, surprise_of_sums
+from specavg.regression._calibration import Calibration
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._solution_space import SolutionSpace
@@ -218,12 +218,10 @@ class OperatorPath(Path):
     def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """That of one penalty."""
         p, alpha = self._problem, float(alphas[0])
-        c, freedom = self.coefficients(alpha), self.freedom(alpha)
+        c, noise, freedom = self.coefficients(alpha), self.noise_variance(alpha), self.freedom(alpha)
         # |y|² − 2 b·c + cᵀGc, where (G + α/s²) c = b.
         left_over = p.squares - np.sum(p.cross * c, axis=0) - alpha * np.sum(self._solution(alpha) ** 2, axis=0)
-        surprise = surprise_of_sums(np.maximum(left_over, 0.0), self.noise_variance(alpha), freedom, p.count)
-        truncated = left_out_by_truncation(self.scale**2) / alphas
-        return Calibration.of(surprise, np.array([freedom]), truncated, p.count, p.source.dimension, hidden=hidden)
+        return Calibration.of_sums(left_over, noise, freedom, self.scale, alpha, p.count, p.source.dimension, hidden)
 
     def posterior(self, alpha: float, calibration: Calibration | None = None) -> OperatorPosterior:
         p, noise = self._problem, self.noise_variance(alpha)
